@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -148,11 +149,18 @@ func resolve(doc any, p string) any {
 	}
 	for _, key := range strings.Split(p[1:], "/") {
 		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		obj, ok := doc.(map[string]any)
-		if !ok {
+		switch v := doc.(type) {
+		case map[string]any:
+			doc = v[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			doc = v[i]
+		default:
 			return nil
 		}
-		doc = obj[key]
 	}
 	return doc
 }
