@@ -1,0 +1,101 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"fabricbroker/pricing"
+)
+
+// CodeMode says when a person must type a code that stands in the prompt only.
+// A client that fills in forms by itself does not know it.
+type CodeMode string
+
+// The modes of the confirm code.
+const (
+	CodeAuto   CodeMode = "auto" // where something needs attention, or costs much or nobody knows how much
+	CodeAlways CodeMode = "always"
+	CodeNever  CodeMode = "never"
+)
+
+// codeFrom is the whole commitment, in any currency, from which CodeAuto asks.
+var codeFrom = mustMoney("1000")
+
+func mustMoney(s string) pricing.Money {
+	m, err := pricing.ParseMoney(s)
+	if err != nil {
+		panic("broker: " + err.Error())
+	}
+	return m
+}
+
+// code returns the confirm code to ask for, "" for none.
+func (b *Broker) code(p Proposal, attention []string) string {
+	switch b.o.CodeMode {
+	case CodeAlways:
+		return b.o.NewCode()
+	case CodeNever:
+		return ""
+	case CodeAuto, "":
+	}
+	total, known := p.Quote.Commitment()
+	if len(attention) > 0 || p.Payload.Brief.Billable && (!known || total.Cmp(codeFrom) >= 0) {
+		return b.o.NewCode()
+	}
+	return ""
+}
+
+// attention are the lines that stand above the prompt: what the dry run would
+// change, and what became of earlier attempts at the very same request.
+func (b *Broker) attention(ctx context.Context, p Proposal) []string {
+	var lines []string
+	for _, d := range p.Payload.Differences {
+		lines = append(lines, fmt.Sprintf("the dry run would change %s from %s to %s", Quote(d.Path), brief(d.Sent), brief(d.Returned)))
+	}
+	// A list that cannot be had costs a hint, not the proposal.
+	same, err := b.o.Ledger.List(ctx, Query{Principal: p.Caller.Principal, Hash: p.Hash, Account: p.Account, Limit: 20})
+	if err != nil {
+		return lines
+	}
+	for _, e := range same {
+		if e.ID == p.ID {
+			continue
+		}
+		if line := earlier(e, b.now()); line != "" {
+			return append(lines, line) // the newest one says it all
+		}
+	}
+	return lines
+}
+
+func earlier(e Proposal, now time.Time) string {
+	ago := max(now.Sub(e.Since), 0).Truncate(time.Second)
+	switch e.State {
+	case Created:
+		return fmt.Sprintf("this very request was created %s ago as %s", ago, Quote(e.ShownUUID()))
+	case Declined, Cancelled:
+		return fmt.Sprintf("you said no to this very request %s ago", ago)
+	case TimedOut, CallCancelled, Failed:
+		return fmt.Sprintf("an attempt %s ago got no answer", ago)
+	case Absent:
+		return fmt.Sprintf("an attempt %s ago lost its answer, and nothing was found of it", ago)
+	case Pending, Asking, Approved, Sending, Rejected, NotSent, Unknown,
+		UnsupportedByClient, Expired, Withdrawn, Superseded, Stopped, Evicted:
+	}
+	return ""
+}
+
+// brief shortens a JSON text. Strings are JSON-quoted already; Quote makes
+// whatever they hold safe.
+func brief(s string) string {
+	const most = 40
+	if len(s) > 1 && s[0] == '"' {
+		return QuoteMax(s[1:len(s)-1], most)
+	}
+	if len(s) > most {
+		s = s[:most]
+	}
+	q := Quote(s)
+	return q[1 : len(q)-1]
+}

@@ -1,0 +1,218 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// recheckTimeout bounds the last dry run and price. It is part of the time in
+// which a create may leave, so that a claimed intent is never sent later.
+const recheckTimeout = 45 * time.Second
+
+// send takes an approved proposal to the provider, once. Until the step to
+// sending everything can still stop it; from then on the work is detached from
+// the caller and has its own deadline.
+func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
+	if ctx.Err() != nil {
+		return b.cancelled(ctx, p)
+	}
+	detached := context.WithoutCancel(ctx)
+	if !b.unchanged(p, p.Hash) {
+		return b.stopped(detached, p, refuseChanged())
+	}
+	if err := b.halted(ctx); err != nil {
+		return b.stopped(detached, p, asRefusal(err))
+	}
+	r, err := b.compiled(p)
+	if err != nil {
+		return b.stopped(detached, p, refuseChanged())
+	}
+	sendBy := b.now().Add(recheckTimeout + b.o.CreateTimeout)
+	if err := b.claim(detached, p, r, sendBy); err != nil {
+		return b.stopped(detached, p, asRefusal(err))
+	}
+	if err := b.recheck(ctx, p, r); err != nil {
+		return b.stopClaimed(ctx, p, err)
+	}
+	if ctx.Err() != nil { // the last moment at which a cancel counts
+		b.release(detached, p)
+		return b.cancelled(ctx, p)
+	}
+	sending, err := b.move(detached, Step{
+		ID: p.ID, From: []State{Approved}, To: Sending,
+		Unexpired: true, MaxCreates: b.o.MaxCreates, SendBy: sendBy,
+	})
+	if err != nil {
+		return b.notSending(detached, p, err)
+	}
+	return b.create(detached, sending, r)
+}
+
+// claim makes the intent durable before anything can leave (I7, I12).
+func (b *Broker) claim(ctx context.Context, p Proposal, r Request, sendBy time.Time) error {
+	err := b.o.Intents.Claim(ctx, Intent{
+		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash,
+		Principal: p.Caller.Principal, MintedAt: p.MintedAt, ClaimedAt: b.now(), SendBy: sendBy,
+		Path: r.Path, Request: r.Mask().JSON(r.Body),
+	})
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, ErrSameRequestUnresolved) {
+		if ref, ok := errors.AsType[*Refusal](err); ok {
+			return ref
+		}
+		return Refuse(ErrSameRequestUnresolved, nextStep(ErrSameRequestUnresolved), "the very same request is being sent, or was sent and its outcome is not known")
+	}
+	b.o.Log.ErrorContext(ctx, "intent not written", "proposal", p.ID, "err", err)
+	return Refuse(ErrAuditUnavailable, nextStep(ErrAuditUnavailable), "the intent to create could not be written and synced; nothing was sent")
+}
+
+// release gives a claim back. Only where no byte can have left.
+func (b *Broker) release(ctx context.Context, p Proposal) {
+	if err := b.o.Intents.Settle(ctx, p.Account, p.Hash, p.ID); err != nil {
+		b.o.Log.ErrorContext(ctx, "intent not removed; the same request stays refused", "proposal", p.ID, "err", err)
+	}
+}
+
+// recheck has the very bytes judged and priced once more: what was true when
+// the person was asked may not be true any more. A price that cannot be had
+// changes nothing.
+func (b *Broker) recheck(ctx context.Context, p Proposal, r Request) error {
+	if !b.o.Recheck {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recheckTimeout)
+	defer cancel()
+	_, q, err := b.validate(ctx, r)
+	if err != nil {
+		return err
+	}
+	if p.Quote.Priced && q.Priced && !p.Quote.Same(q) {
+		return Refuse(ErrPriceChanged, nextStep(ErrPriceChanged), "price changed since the person was asked: it was %s and is now %s; nothing was sent", p.Quote, q)
+	}
+	return nil
+}
+
+// stopClaimed ends a proposal that its last dry run or price has stopped. A dry
+// run that created something counts as its create: nothing more is sent.
+func (b *Broker) stopClaimed(ctx context.Context, p Proposal, err error) (Confirmed, error) {
+	cancelled := ctx.Err() != nil
+	ctx = context.WithoutCancel(ctx)
+	r := asRefusal(err)
+	if r.Code != ErrDryRunCreated {
+		b.release(ctx, p)
+		if cancelled {
+			return b.cancelled(ctx, p)
+		}
+		return b.stopped(ctx, p, r)
+	}
+	res := Result{Outcome: OutcomeCreated, Code: ErrDryRunCreated, Detail: r.Message, Name: p.Name}
+	if r.Result != nil {
+		res.UUID, res.State, res.Href = r.Result.UUID, r.Result.State, r.Result.Href
+	}
+	made := p
+	made.Result = &res
+	b.halt(ctx, made)
+	c := b.settle(ctx, p, Created, ErrDryRunCreated, res)
+	return c, recordedWith(c)
+}
+
+// notSending explains why the step to sending was refused. Nothing has left.
+func (b *Broker) notSending(ctx context.Context, p Proposal, err error) (Confirmed, error) {
+	b.release(ctx, p)
+	lost, isLost := errors.AsType[*LostError](err)
+	switch {
+	case isLost:
+		return b.finish(lost.Proposal, nil)
+	case errors.Is(err, ErrTokenExpired):
+		moved, merr := b.move(ctx, Step{ID: p.ID, From: []State{Approved}, To: Expired})
+		if merr != nil {
+			return b.finish(p, b.ledgerFailed(ctx, merr))
+		}
+		b.note(ctx, EventExpired, moved, moved.Caller, ErrTokenExpired)
+		return b.finish(moved, nil)
+	case errors.Is(err, ErrSameRequestUnresolved):
+		return b.stopped(ctx, p, Refuse(ErrSameRequestUnresolved, nextStep(ErrSameRequestUnresolved), "the very same request is being sent, or was sent and its outcome is not known"))
+	case errors.Is(err, ErrDailyCeiling):
+		return b.stopped(ctx, p, Refuse(ErrDailyCeiling, nextStep(ErrDailyCeiling), "%d creates were sent in the last 24 hours, which is the ceiling; nothing was sent", b.o.MaxCreates))
+	case errors.Is(err, ErrHalted):
+		return b.stopped(ctx, p, Refuse(ErrHalted, nextStep(ErrHalted), "everything that could create is halted; nothing was sent"))
+	}
+	return b.finish(p, b.ledgerFailed(ctx, err))
+}
+
+// create sends the request and settles the proposal. It is the only caller of
+// Provider.Create, and calls it once (I2).
+func (b *Broker) create(ctx context.Context, p Proposal, r Request) (Confirmed, error) {
+	var res Result
+	switch err := b.record(ctx, EventSending, p, p.Caller, ""); {
+	case err != nil: // no record, no send
+		ref := asRefusal(err)
+		res = Result{Outcome: OutcomeNotSent, Code: ref.Code, Detail: ref.Message + "; nothing was sent"}
+	case !b.now().Before(p.SendBy): // the process was stopped meanwhile; others may have taken over
+		res = Result{Outcome: OutcomeNotSent, Code: ErrUpstreamUnavailable, Detail: "the time in which it could be sent was over before the first byte left; nothing was sent"}
+	default:
+		res = b.sendOnce(ctx, r, p)
+	}
+	c := b.settle(ctx, p, stateOf(res.Outcome), res.Code, res)
+	return c, recordedWith(c)
+}
+
+func (b *Broker) sendOnce(ctx context.Context, r Request, p Proposal) (res Result) {
+	ctx, cancel := context.WithTimeout(ctx, b.o.CreateTimeout)
+	defer cancel()
+	defer func() {
+		if v := recover(); v != nil {
+			b.o.Log.ErrorContext(ctx, "create panicked", "proposal", p.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			res = Result{Outcome: OutcomeUnknown, Detail: "the server failed while the create was under way"}
+		}
+	}()
+	return b.o.Provider.Create(ctx, r, p.ID, p.SendBy)
+}
+
+func stateOf(o Outcome) State {
+	switch o {
+	case OutcomeCreated:
+		return Created
+	case OutcomeRejected:
+		return Rejected
+	case OutcomeNotSent:
+		return NotSent
+	case OutcomeUnknown, OutcomeAbsent, OutcomeNone:
+	}
+	return Unknown // an outcome that is none of the four proves nothing (I8)
+}
+
+func (b *Broker) stopped(ctx context.Context, p Proposal, r *Refusal) (Confirmed, error) {
+	err := b.stop(ctx, p, r)
+	if now, lerr := b.o.Ledger.Load(ctx, p.ID); lerr == nil {
+		p = now
+	}
+	return b.finish(p, err)
+}
+
+// cancelled ends an approved proposal whose call was cancelled before sending.
+func (b *Broker) cancelled(ctx context.Context, p Proposal) (Confirmed, error) {
+	ctx = context.WithoutCancel(ctx)
+	a := Answer{State: CallCancelled, Status: string(CallCancelled), Detail: "the call was cancelled before anything was sent"}
+	if p.Answer != nil {
+		a.Channel, a.By = p.Answer.Channel, p.Answer.By
+	}
+	moved, err := b.move(ctx, Step{ID: p.ID, From: []State{Approved}, To: CallCancelled, Answer: &a})
+	if err != nil {
+		return b.finish(p, b.ledgerFailed(ctx, err))
+	}
+	b.note(ctx, EventAnswered, moved, moved.Caller, "")
+	return b.finish(moved, nil)
+}
+
+func asRefusal(err error) *Refusal {
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r
+	}
+	return Refuse(ErrInternal, "report this to the operator of the server", "the request could not be checked again; nothing was sent")
+}

@@ -1,0 +1,90 @@
+package broker
+
+import (
+	"context"
+	"errors"
+)
+
+// Status returns one proposal of the caller, or with an empty id the caller's
+// most recent ones, newest first.
+func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Proposal, error) {
+	if id != "" {
+		p, err := b.load(ctx, c, id)
+		if err != nil {
+			return nil, err
+		}
+		return []Proposal{p}, nil
+	}
+	ps, err := b.o.Ledger.List(ctx, Query{Principal: c.Principal, Limit: limit})
+	if err != nil {
+		return nil, b.ledgerFailed(ctx, err)
+	}
+	return ps, nil
+}
+
+// Withdraw ends a proposal of the caller that nobody has decided yet. Of a
+// pending one the token stays unspent; a question that is asked ends.
+func (b *Broker) Withdraw(ctx context.Context, c Caller, id ID) (Proposal, error) {
+	p, err := b.load(ctx, c, id)
+	if err != nil {
+		return p, err
+	}
+	moved, err := b.move(ctx, Step{ID: id, From: []State{Pending, Asking}, To: Withdrawn})
+	if lost, ok := errors.AsType[*LostError](err); ok {
+		p = lost.Proposal
+		return p, &Refusal{
+			Code: ErrNotPending, Message: "the proposal is " + string(p.State) + " and cannot be withdrawn",
+			NextStep: afterReplay(p), Previous: previous(p), Spent: p.Spent,
+		}
+	}
+	if err != nil {
+		return p, b.ledgerFailed(ctx, err)
+	}
+	b.note(ctx, EventWithdrawn, moved, c, "")
+	return moved, nil
+}
+
+// load returns a proposal of the caller. Another's does not exist for them (I10).
+func (b *Broker) load(ctx context.Context, c Caller, id ID) (Proposal, error) {
+	p, err := b.o.Ledger.Load(ctx, id)
+	if err == nil && p.Caller.Principal != c.Principal {
+		err = ErrProposalUnknown
+	}
+	if err != nil {
+		return Proposal{}, b.ledgerFailed(ctx, err)
+	}
+	return p, nil
+}
+
+// Confirmation returns what became of the question: a status of
+// human_confirmation and plain words. "" while nobody was asked.
+func (p Proposal) Confirmation() (status, detail string) {
+	if p.Answer != nil {
+		return p.Answer.Status, p.Answer.Detail
+	}
+	switch p.State {
+	case Asking:
+		return string(Asking), "the person has not answered yet"
+	case Withdrawn:
+		if p.Spent {
+			return string(Withdrawn), "the proposal was withdrawn while the person was asked"
+		}
+	case Superseded:
+		return string(Superseded), "another confirm of the same request asks the person instead"
+	case Pending, Approved, Sending, Created, Rejected, NotSent, Unknown, Absent, Declined, Cancelled,
+		TimedOut, Failed, CallCancelled, UnsupportedByClient, Expired, Stopped, Evicted:
+	}
+	return "", ""
+}
+
+// ShownUUID returns the asset's uuid as anyone may see it: a service token's
+// uuid lets its holder order, so only its last four characters show (I9).
+func (p Proposal) ShownUUID() string {
+	if p.Result == nil {
+		return ""
+	}
+	if p.ChangeType == ServiceTokenCreate && p.Result.UUID != "" {
+		return MaskValue(p.Result.UUID)
+	}
+	return p.Result.UUID
+}
