@@ -162,6 +162,24 @@ func TestParseRateCardRefuses(t *testing.T) {
 	}
 }
 
+func TestParseRateCardReadsWhatEditorsWrite(t *testing.T) {
+	unix := cardHead + "\n  - {product: CLOUD_ROUTER_PRODUCT, monthly_recurring: '5'} # per month\n"
+	for rule, text := range map[string]string{
+		"plain":             unix,
+		"Windows lines":     strings.ReplaceAll(unix, "\n", "\r\n"),
+		"a byte order mark": "\ufeff" + unix,
+		"a document start":  "---\n" + unix,
+		"a quoted key":      strings.Replace(unix, "version", `"version"`, 1),
+	} {
+		t.Run(rule, func(t *testing.T) {
+			q, ok := parseCard(t, text).Quote(pricing.Item{Product: pricing.ProductRouter, TermMonths: 12})
+			if !ok || short(q) != "5 for 12 USD" {
+				t.Errorf("got %s, %t", short(q), ok)
+			}
+		})
+	}
+}
+
 func TestCardErrorWrapsTheAmountError(t *testing.T) {
 	_, err := pricing.ParseRateCard([]byte(cardHead + `  - {product: CLOUD_ROUTER_PRODUCT, monthly_recurring: "x"}`))
 	var amount *pricing.AmountError

@@ -66,7 +66,7 @@ func (e entry) code(to *string) *CardError {
 		return e.refuse(e.key + " must be text; write it in quotes")
 	}
 	if !codeText.MatchString(s.Value) {
-		return e.refuse(fmt.Sprintf("%s %s is not a code: letters, digits, - _ and . only", e.key, strconv.QuoteToASCII(cut(s.Value))))
+		return e.refuse(fmt.Sprintf("%s %s is not a code: letters, digits, - _ and . only", e.key, strconv.QuoteToASCII(cut(s.Value, mostQuoted))))
 	}
 	*to = s.Value
 	return nil

@@ -44,10 +44,11 @@ func parseYAML(data []byte) (ast.Node, *CardError) {
 	if !utf8.Valid(data) {
 		return nil, &CardError{Reason: "not UTF-8 text"}
 	}
-	if refusal := refuseLines(string(data)); refusal != nil {
+	text := strings.TrimPrefix(string(data), "\ufeff") // some editors put a byte order mark there
+	if refusal := refuseLines(text); refusal != nil {
 		return nil, refusal
 	}
-	tokens := lexer.Tokenize(string(data))
+	tokens := lexer.Tokenize(text)
 	if refusal := refuseTokens(tokens); refusal != nil {
 		return nil, refusal
 	}
@@ -69,10 +70,9 @@ func parseYAML(data []byte) (ast.Node, *CardError) {
 // goccy/go-yaml 1.19.2) and of a run of entries that hold nothing.
 func refuseLines(text string) *CardError {
 	const mostBlank = 100
-	blank, empty := 0, 0
+	number, blank, empty := 0, 0, 0
 	// A lone \r ends a line for the lexer, too.
 	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	number := 0
 	for line := range strings.SplitSeq(lines, "\n") {
 		number++
 		line = strings.TrimSpace(line)
@@ -138,7 +138,7 @@ func yamlError(err error) *CardError {
 	if !errors.As(err, &located) {
 		return refusal
 	}
-	refusal.Reason = "not YAML: " + strings.ToValidUTF8(located.GetMessage(), "?")
+	refusal.Reason = "not YAML: " + strings.ToValidUTF8(cut(located.GetMessage(), 120), "?")
 	if t := located.GetToken(); t != nil && t.Position != nil {
 		refusal.Line = t.Position.Line
 	}

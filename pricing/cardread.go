@@ -144,7 +144,7 @@ func readMapping(node ast.Node, row int, known []string) ([]entry, *CardError) {
 		}
 		e.key = key.Value
 		if !slices.Contains(known, e.key) {
-			return nil, e.refuse(fmt.Sprintf("unknown key %s; known keys are %s", strconv.QuoteToASCII(cut(e.key)), strings.Join(known, ", ")))
+			return nil, e.refuse(fmt.Sprintf("unknown key %s; known keys are %s", strconv.QuoteToASCII(cut(e.key, mostQuoted)), strings.Join(known, ", ")))
 		}
 		if seen[e.key] {
 			return nil, e.refuse(e.key + " stands twice")

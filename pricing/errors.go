@@ -38,9 +38,10 @@ func (e *CardError) Error() string {
 
 func (e *CardError) Unwrap() error { return e.Err }
 
-// cut keeps a text that somebody else wrote short enough for a message.
-func cut(s string) string {
-	const most = 40
+// mostQuoted is how much of a value that somebody else wrote a message repeats.
+const mostQuoted = 40
+
+func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

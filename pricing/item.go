@@ -94,10 +94,19 @@ func termWords(months int) string {
 // plain returns a code as it is, and quotes what is none: no value that came from
 // elsewhere forges a line of a note.
 func plain(code string) string {
-	for i := range len(code) {
-		if c := code[i]; c <= ' ' || c > '~' || c == '"' {
-			return strconv.QuoteToASCII(cut(code))
+	if strings.Contains(code, " ") {
+		return strconv.QuoteToASCII(cut(code, mostQuoted))
+	}
+	return printable(cut(code, mostQuoted))
+}
+
+// printable returns words as they are, and quotes them where they are not
+// printable ASCII.
+func printable(words string) string {
+	for i := range len(words) {
+		if c := words[i]; c < ' ' || c > '~' {
+			return strconv.QuoteToASCII(words)
 		}
 	}
-	return cut(code)
+	return words
 }

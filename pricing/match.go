@@ -142,7 +142,7 @@ func commonCurrency(charges []charge) (currency, reason string) {
 		}
 	}
 	if currency != "" && !isCurrency(currency) {
-		return "", fmt.Sprintf("%s is not a currency code", strconv.QuoteToASCII(cut(currency)))
+		return "", fmt.Sprintf("%s is not a currency code", strconv.QuoteToASCII(cut(currency, mostQuoted)))
 	}
 	return currency, ""
 }
@@ -169,7 +169,7 @@ func basis(it Item, src Source) string {
 	payer := "the billed account is not known"
 	switch {
 	case it.BilledTo != "":
-		payer = "billed to " + it.BilledTo
+		payer = "billed to " + printable(it.BilledTo)
 	case it.AccountNumber != 0:
 		payer = "billed to account " + strconv.FormatInt(it.AccountNumber, 10)
 	}

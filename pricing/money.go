@@ -113,7 +113,7 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if strings.HasPrefix(text, `"`) {
 		if err := json.Unmarshal(data, &text); err != nil {
-			return &AmountError{cut(text), "not a JSON string"}
+			return &AmountError{cut(text, mostQuoted), "not a JSON string"}
 		}
 	}
 	return m.UnmarshalText([]byte(text))

@@ -194,7 +194,7 @@ func TestMoneyPanicsOnOverflow(t *testing.T) {
 }
 
 func FuzzParseMoney(f *testing.F) {
-	for _, s := range []string{"", "0", "-0", "500.00", "7.5E1", "1e15", "1e-7", "0e9999999", "0.30000000000000004", "1,200", "999999999999999.999999", "00", "1.", "1e+-1", "9e14"} {
+	for _, s := range []string{"", "0", "-0", "500.00", "7.5E1", "1e15", "1e-7", "0e9999999", "0E10000000000000000000", "0.30000000000000004", "1,200", "999999999999999.999999", "00", "1.", "1e+-1", "9e14"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -206,7 +206,11 @@ func FuzzParseMoney(f *testing.F) {
 			}
 			return
 		}
-		if exact, ok := new(big.Rat).SetString(s); !ok || exact.Cmp(mustRat(t, m.String())) != 0 {
+		if m.IsZero() { // math/big refuses large exponents, even those of a 0
+			if mantissa, _, _ := strings.Cut(strings.ToLower(s), "e"); strings.ContainsAny(mantissa, "123456789") {
+				t.Errorf("%q was read as 0", s)
+			}
+		} else if mustRat(t, s).Cmp(mustRat(t, m.String())) != 0 {
 			t.Errorf("%q was read as %s", s, m)
 		}
 		if again, err := pricing.ParseMoney(m.String()); err != nil || again != m || again.String() != m.String() {

@@ -19,7 +19,7 @@ const mostAmountText = 64
 // serializers write doubles that way.
 func ParseMoney(s string) (Money, error) {
 	refuse := func(reason string) (Money, error) {
-		return Money{}, &AmountError{cut(s), reason}
+		return Money{}, &AmountError{cut(s, mostQuoted), reason}
 	}
 	if s == "" {
 		return refuse("empty")
