@@ -1,7 +1,5 @@
 package pricing
 
-import "strings"
-
 // Combine returns the one quote to show of the rate card's and the live one: the
 // rate card's where it has a price. Where the live price is another, or failed,
 // the note says so as well. A quote that was not asked for is the zero Quote.
@@ -22,7 +20,7 @@ func Combine(card, live Quote) Quote {
 	case !live.Priced && live.Note != "":
 		q.Note = join(card.Note, "live price search: "+live.Note)
 	case live.Priced && contradicts(live, card):
-		q.Note = join(card.Note, "the live price search says "+live.amounts()+"; the rate card's price is shown", live.Note)
+		q.Note = join(card.Note, "the live price search says "+live.String()+"; the rate card's price is shown", live.Note)
 	}
 	return q
 }
@@ -33,28 +31,4 @@ func contradicts(live, card Quote) bool {
 	return live.Currency != card.Currency ||
 		live.HasMonthly && !live.sameMonthly(card) ||
 		live.HasOneTime && !live.sameOneTime(card)
-}
-
-// amounts returns the charges in words: "USD 75.00 to 95.00 per month, USD 100.00
-// once".
-func (q Quote) amounts() string {
-	unit := q.Currency + " "
-	if q.Currency == "" {
-		unit = ""
-	}
-	var parts []string
-	add := func(least, most Money, when string) {
-		text := unit + least.Display()
-		if most.Cmp(least) > 0 {
-			text += " to " + most.Display()
-		}
-		parts = append(parts, text+" "+when)
-	}
-	if q.HasMonthly {
-		add(q.Monthly, q.MonthlyMax, "per month")
-	}
-	if q.HasOneTime {
-		add(q.OneTime, q.OneTimeMax, "once")
-	}
-	return strings.Join(parts, ", ")
 }

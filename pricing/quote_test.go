@@ -76,6 +76,21 @@ func TestSame(t *testing.T) {
 	}
 }
 
+func TestQuoteString(t *testing.T) {
+	long := evpl
+	long.TermMonths = 36
+	rows := []pricing.Row{listed(t, "75", term(36)), listed(t, "95", term(36), once(t, "100"))}
+	for want, q := range map[string]pricing.Quote{
+		"unpriced": pricing.Unpriced("timed out"),
+		"USD 75.00 to 95.00 per month, USD 100.00 once, for 36 months": pricing.FromRows(long, rows, pricing.SourcePriceSearch),
+		"500.00 (currency not returned) per month":                     pricing.FromRows(evpl, []pricing.Row{listed(t, "500", currency(""))}, pricing.SourcePriceSearch),
+	} {
+		if diff := cmp.Diff(want, q.String()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestQuoteGoesThroughJSON(t *testing.T) {
 	q := pricing.FromRows(evpl, []pricing.Row{listed(t, "75.25"), listed(t, "95", once(t, "0"))}, pricing.SourcePriceSearch)
 	for _, want := range []pricing.Quote{q, pricing.Unpriced("no answer"), {}} {
@@ -108,7 +123,7 @@ func TestCombine(t *testing.T) {
 		{"a range is said", card, live(listed(t, "1500"), listed(t, "450")), rateCard, "the live price search says USD 450.00 to 1,500.00 per month; the rate card's price is shown; several prices match and no term tells them apart"},
 		{"a one-time difference is said", card, live(listed(t, "450", once(t, "100"))), rateCard, "the live price search says USD 450.00 per month, USD 100.00 once; the rate card's price is shown"},
 		{"another currency is said", card, live(listed(t, "450", currency("EUR"))), rateCard, "the live price search says EUR 450.00 per month; the rate card's price is shown"},
-		{"a missing currency is said", card, live(listed(t, "450", currency(""))), rateCard, "the live price search says 450.00 per month; the rate card's price is shown; the currency was not returned"},
+		{"a missing currency is said", card, live(listed(t, "450", currency(""))), rateCard, "the live price search says 450.00 (currency not returned) per month; the rate card's price is shown; the currency was not returned"},
 		{"a failed search is said", card, pricing.Unpriced("timed out"), rateCard, "live price search: timed out"},
 		{"a search that was not asked is not", card, pricing.Quote{}, rateCard, ""},
 		{"live alone", pricing.Quote{}, live(listed(t, "500")), search, ""},

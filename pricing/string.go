@@ -6,7 +6,7 @@ import (
 )
 
 // String words a quote in a few words for a sentence: "USD 75.00 to 95.00 per
-// month, plus USD 100.00 once, 36 months", or "unpriced".
+// month, USD 100.00 once, for 36 months", or "unpriced".
 func (q Quote) String() string {
 	if !q.Priced {
 		return "unpriced"
