@@ -1,0 +1,177 @@
+package fabric
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fabricbroker/broker"
+)
+
+const (
+	maxErrors  = 20  // of one answer
+	maxErrText = 500 // bytes of one text of it
+)
+
+// decodeErrors reads every form of error that was seen: the documented array,
+// one object, additionalInfo as an object, codes outside of the EQ pattern, the
+// log-in's own object and a gateway's. It returns nil where nothing in body is
+// an error with a code or a message.
+func decodeErrors(body []byte) []broker.UpstreamError {
+	v, err := decodeJSON(body)
+	if err != nil {
+		return nil
+	}
+	var out []broker.UpstreamError
+	for _, e := range list(v) {
+		o, _ := e.(map[string]any)
+		for _, inner := range []string{"errors", "error", "fault"} {
+			switch in := o[inner].(type) {
+			case []any:
+				for _, e := range in {
+					out = append(out, errorsOf(object(e))...)
+				}
+			case map[string]any:
+				out = append(out, errorsOf(in)...)
+			}
+		}
+		out = append(out, errorsOf(o)...)
+	}
+	return out[:min(len(out), maxErrors)]
+}
+
+// errorsOf returns one error per property that o names, or one.
+func errorsOf(o map[string]any) []broker.UpstreamError {
+	e := broker.UpstreamError{
+		Code:          first(o, 64, "errorCode", "error_code", "code", "errorcode"),
+		Message:       first(o, maxErrText, "errorMessage", "error_message", "message", "faultstring", "error_description", "errorTitle", "error_title", "error", "developerMessage", "developer_message"),
+		Details:       first(o, maxErrText, "details", "developerMessage", "developer_message", "moreInfo"),
+		Property:      first(o, 200, "property"),
+		CorrelationID: first(o, 100, "correlationId", "correlation_id"),
+	}
+	if e.Code == "" {
+		e.Code = clean(text(at(o, "detail", "errorcode")), 64)
+	}
+	if e.Code == "" && e.Message == "" {
+		return nil
+	}
+	if e.Details == e.Message {
+		e.Details = ""
+	}
+	var out []broker.UpstreamError
+	for _, info := range list(o["additionalInfo"]) {
+		i := object(info)
+		property, reason := first(i, 200, "property"), first(i, maxErrText, "reason")
+		if property == "" && reason == "" {
+			continue
+		}
+		one := e
+		if property != "" {
+			one.Property = property
+		}
+		if reason != "" && reason != one.Details {
+			one.Details = strings.TrimPrefix(one.Details+"; "+reason, "; ")
+		}
+		if out = append(out, one); len(out) == maxErrors {
+			break
+		}
+	}
+	if out == nil {
+		out = append(out, e)
+	}
+	return out
+}
+
+func first(o map[string]any, limit int, keys ...string) string {
+	for _, k := range keys {
+		if s := clean(text(o[k]), limit); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// decodeJSON reads one document and nothing after it. Numbers keep their digits.
+func decodeJSON(body []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one document")
+	}
+	return v, nil
+}
+
+// The accessors below never fail: an answer's types are not what a
+// specification says, and a part that is missing is nothing.
+
+// at follows keys through objects. In a list it takes the first element: some
+// answers have a list where others have one object.
+func at(v any, keys ...string) any {
+	for _, k := range keys {
+		if l, ok := v.([]any); ok && len(l) > 0 {
+			v = l[0]
+		}
+		v = object(v)[k]
+	}
+	return v
+}
+
+func object(v any) map[string]any {
+	o, _ := v.(map[string]any)
+	return o
+}
+
+// list returns v's elements, or v itself as the only one.
+func list(v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	default:
+		return []any{v}
+	}
+}
+
+// text returns a text or a number as text.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	default:
+		return ""
+	}
+}
+
+// clean makes one line of a text that somebody else wrote, without control
+// and invisible characters, at most limit bytes long.
+func clean(s string, limit int) string {
+	if len(s) > 4*limit {
+		s = s[:4*limit]
+	}
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}
