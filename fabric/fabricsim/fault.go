@@ -189,7 +189,9 @@ func (a Action) response(status int) response {
 		var raw string
 		if json.Unmarshal(a.Body, &raw) == nil {
 			r.body = []byte(raw)
-			r.header.Set("Content-Type", http.DetectContentType(r.body))
+			if raw != "" {
+				r.header.Set("Content-Type", http.DetectContentType(r.body))
+			}
 		} else {
 			r.body = a.Body
 			r.header.Set("Content-Type", "application/json")
