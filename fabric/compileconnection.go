@@ -72,10 +72,18 @@ func (c *compilation) redundancy(o *specObject) wire {
 }
 
 var (
-	notAWord = regexp.MustCompile(`[^a-z0-9]+`)
+	awsSecret = regexp.MustCompile(`^[A-Za-z0-9/+]{40}$`)
+	notAWord  = regexp.MustCompile(`[^a-z0-9]+`)
 	// secretKey are words in a key that announce a credential, separators removed.
 	secretKey = regexp.MustCompile(`accesskey|secret|passw|passphrase|privatekey|apikey|credential|token|sharedkey|bearer`)
 )
+
+// looksLikeAWSSecret reports whether s could be an AWS secret access key: 40
+// characters of base64 in both cases with digits. Hashes in hex are not.
+func looksLikeAWSSecret(s string) bool {
+	return awsSecret.MatchString(s) && strings.ContainsAny(s, "0123456789") &&
+		strings.ToLower(s) != s && strings.ToUpper(s) != s
+}
 
 // additionalInfo keeps order and text. Credentials are refused: they would stand
 // in prompts, logs and ledgers, and Fabric's way to accept a connection for a
@@ -89,7 +97,7 @@ func (c *compilation) additionalInfo(entries []*specObject) []any {
 		switch {
 		case secretKey.MatchString(word):
 			c.refuse(e.at("key"), "%s names a credential, and none may pass through here; accept the connection on the AWS (or other provider's) side instead", echo(key))
-		case looksLikeCredential(value):
+		case looksLikeCredential(value) || looksLikeAWSSecret(value):
 			c.refuse(e.at("value"), "looks like a credential, and none may pass through here; accept the connection on the AWS (or other provider's) side instead")
 		case key != "" && seen[key]:
 			c.refuse(e.at("key"), "%s is there already", echo(key))

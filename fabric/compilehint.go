@@ -22,7 +22,7 @@ var notOffered = map[string]string{
 }
 
 var (
-	routingField = regexp.MustCompile(`(?i)bgp|asn|ipv[46]|^as_|routing|prefix|peer_ip|subnet|_ip$|^bfd|^med$`)
+	routingField = regexp.MustCompile(`(?i)bgp|^asn|asn$|ipv[46]|^as_number|routing|ip_prefix|peer_ip|subnet|_ip$|^bfd`)
 	secretField  = regexp.MustCompile(`(?i)access_?key|secret|passw|private_?key|api_?key|credential`)
 )
 
@@ -54,6 +54,8 @@ func (c *compilation) unknownHint(path, key string, fields []specField) string {
 		return fmt.Sprintf("names are not resolved; use %s_uuid, find it with fabric_search", base)
 	case isName:
 		return "names are not resolved; use the uuid, find it with fabric_search"
+	case strings.HasPrefix(lower, "vlan"):
+		return "a VLAN goes into link_protocol, beside the port"
 	case lower == "change_type":
 		return "it stands beside the spec, not in it"
 	case strings.HasPrefix(lower, "metal") || lower == "virtual_network_uuid":
@@ -81,8 +83,7 @@ var aliases = map[string]string{
 	"po_number": "purchase_order_number", "term": "term_length_months", "term_length": "term_length_months",
 	"metro": "metro_code", "location": "metro_code", "ibx": "metro_code", "cloud_region": "seller_region",
 	"account": "account_number", "project": "project_id", "package_code": "package", "expiry": "expires_at",
-	"expiration": "expires_at", "expiration_date_time": "expires_at", "vlan": "link_protocol", "vlan_id": "vlan_tag",
-	"vlan_tag": "link_protocol", "vlan_s_tag": "link_protocol", "vlan_c_tag": "link_protocol",
+	"expiration": "expires_at", "expiration_date_time": "expires_at", "vlan": "vlan_tag", "vlan_id": "vlan_tag",
 	"router_uuid": "cloud_router_uuid", "fcr_uuid": "cloud_router_uuid", "profile_uuid": "service_profile_uuid",
 	"device_uuid": "virtual_device_uuid", "token_uuid": "service_token_uuid", "service_token": "service_token_uuid",
 	"service_key": "authentication_key", "pairing_key": "authentication_key", "account_id": "authentication_key",

@@ -37,7 +37,7 @@ func portLinkRule(t string) linkRule {
 		return linkRule{linkNone, t + " takes no VLAN on this port; the whole port is one connection"}
 	case "EPLAN_VC", "EPTREE_VC":
 		// The documents say untagged, the specification's dry run shows DOT1Q.
-		return linkRule{linkDoubtful, "untagged ports join with " + t + ", tagged ports with its EVP… sibling; the tag is sent as given and the dry run decides"}
+		return linkRule{linkDoubtful, "untagged ports join with " + t + ", tagged ports with EVPLAN_VC or EVPTREE_VC; the tag is sent as given and the dry run decides"}
 	}
 	return linkRule{linkNeeded, t + " needs the VLAN of the port: DOT1Q with vlan_tag, QINQ with vlan_s_tag, or UNTAGGED"}
 }

@@ -96,7 +96,7 @@ func (c *compilation) reference(o *specObject) *sideRef {
 		return found[0]
 	case 0:
 		if !c.priceOnly {
-			c.refuse(o.path, "says not what it is; name exactly one of %s", strings.Join(names, ", "))
+			c.refuse(o.path, "does not say what it is; name exactly one of %s", strings.Join(names, ", "))
 		}
 	default:
 		names = names[:0]

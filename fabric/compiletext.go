@@ -26,7 +26,9 @@ var plainKey = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,64}$`)
 
 // keyPath is the path of key below path. A key that is no plain word is quoted.
 func keyPath(path, key string) string {
-	if !plainKey.MatchString(key) {
+	if looksLikeCredential(key) {
+		key = "(not shown)"
+	} else if !plainKey.MatchString(key) {
 		key = broker.QuoteMax(key, 40)
 	}
 	if path == "" {
@@ -46,7 +48,7 @@ func echo(s string) string {
 	return broker.QuoteMax(s, 60)
 }
 
-var credential = regexp.MustCompile(`(?i)\b(AKIA|ASIA)[A-Z0-9]{12,}|-----BEGIN|^bearer |^eyJ[A-Za-z0-9_-]{10,}\.|\bgh[pousr]_[A-Za-z0-9]{20,}|^chg-`)
+var credential = regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN|(?i:^bearer )|^eyJ[A-Za-z0-9_-]{10,}\.|\bgh[pousr]_[A-Za-z0-9]{20,}|^chg-`)
 
 // looksLikeCredential reports whether s has the shape of an AWS access key id, a
 // private key, a bearer token or one of our confirm tokens.

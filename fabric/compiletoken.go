@@ -63,7 +63,7 @@ func (c *compilation) opened(o *specObject, side string) *sideRef {
 	case len(found) == 0 && side == "a":
 		c.refuse(o.at("port_uuid"), "required for an a-side token")
 	case len(found) == 0:
-		c.refuse(o.at("port_uuid"), "says not what it opens; name exactly one of port_uuid, virtual_device_uuid, network_uuid")
+		c.refuse(o.at("port_uuid"), "the token does not say what it opens; name exactly one of port_uuid, virtual_device_uuid, network_uuid")
 	default:
 		c.refuse(o.at(found[1].field), "a token opens one thing; there is %s already", found[0].field)
 	}
@@ -121,7 +121,7 @@ func (c *compilation) selector(o *specObject, t string, ref *sideRef) wire {
 
 func (c *compilation) ofSide(o *specObject, side, field, want, instead string) {
 	if o.given[field] && side != "" && side != want {
-		c.refuse(o.at(field), "belongs to an %s-side token; %s", want, instead)
+		c.refuse(o.at(field), "goes with side %s; %s", want, instead)
 	}
 }
 

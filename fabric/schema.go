@@ -7,14 +7,17 @@ import "strings"
 // says for which change types it is. Words and numbers are for the model that
 // fills it in; what is accepted is decided by compiling.
 func SpecSchema() map[string]any {
-	return objectSchema(specFields, false, []string{"name", "notification_emails"})
+	s := objectSchema(specFields, false)
+	s["required"] = []string{"name", "notification_emails"}
+	return s
 }
 
 // PriceSchema is SpecSchema with only what decides a price.
-func PriceSchema() map[string]any { return objectSchema(specFields, true, nil) }
+func PriceSchema() map[string]any { return objectSchema(specFields, true) }
 
-func objectSchema(fields []specField, priceOnly bool, required []string) map[string]any {
+func objectSchema(fields []specField, priceOnly bool) map[string]any {
 	properties := map[string]any{}
+	var required []string
 	for i := range fields {
 		f := &fields[i]
 		if priceOnly && !f.price {
@@ -45,13 +48,16 @@ func fieldSchema(f *specField, priceOnly bool) map[string]any {
 	case kindBoolean:
 		s = scalarSchema(f, "boolean")
 	case kindObject:
-		s = objectSchema(f.fields, priceOnly, nil)
+		s = objectSchema(f.fields, priceOnly)
+		if f.name == "a_side" {
+			trimASide(s)
+		}
 	case kindStrings:
 		s["type"], s["items"] = "array", map[string]any{"type": "string"}
 	case kindIntegers:
 		s["type"], s["items"] = "array", scalarSchema(f, "integer")
 	case kindObjects:
-		s["type"], s["items"] = "array", objectSchema(f.fields, priceOnly, nil)
+		s["type"], s["items"] = "array", objectSchema(f.fields, priceOnly)
 	}
 	if d := description(f); d != "" {
 		s["description"] = d
@@ -66,13 +72,26 @@ func scalarSchema(f *specField, kind string) map[string]any {
 	} else if f.enum != nil {
 		s["enum"] = append([]string{}, f.enum...)
 	}
-	if f.kind == kindInteger || f.kind == kindIntegers {
+	if f.max != 0 {
 		s["minimum"] = f.min
 		if f.max != maxInteger {
 			s["maximum"] = f.max
 		}
 	}
 	return s
+}
+
+// trimASide keeps the schema small: what only a z_side may have is left out, and
+// what the z_side explains is not explained again.
+func trimASide(s map[string]any) {
+	properties, _ := s["properties"].(map[string]any)
+	for i := range sideFields {
+		if sideFields[i].zOnly {
+			delete(properties, sideFields[i].name)
+		} else if p, ok := properties[sideFields[i].name].(map[string]any); ok {
+			delete(p, "description")
+		}
+	}
 }
 
 // description starts with the change types, for a field of the top level.

@@ -92,6 +92,7 @@ type specField struct {
 	min, max int64 // of an integer, or of each in a list
 	secret   bool  // its value is never repeated in a message
 	price    bool  // it decides a price, or leads to what does
+	zOnly    bool  // no a_side may have it
 	doc      string
 	fields   []specField
 }
