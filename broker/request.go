@@ -18,6 +18,11 @@ const (
 	CloudRouterCreate  ChangeType = "cloud_router_create"
 )
 
+// ChangeTypes returns the change types in the order in which they are listed.
+func ChangeTypes() []ChangeType {
+	return []ChangeType{ConnectionCreate, NetworkCreate, ServiceTokenCreate, CloudRouterCreate}
+}
+
 // Hash is a request hash: SHA-256 of the change type, a newline and the
 // canonical body, in lower-case hex. It is what is shown, bound and sent (I4).
 type Hash string

@@ -1,0 +1,50 @@
+.DEFAULT_GOAL := help
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOFUMPT  := mvdan.cc/gofumpt@v0.9.2
+FUZZTIME ?= 10s
+
+.PHONY: help
+help: ## List what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: build
+build: ## Build both binaries into bin/
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+.PHONY: demo
+demo: ## Run the demo
+	go run ./cmd/fabric-broker demo
+
+.PHONY: check
+check: format tidy vet lint test ## Everything that CI checks
+
+.PHONY: format
+format: ## Fail on files that gofumpt would change
+	@out=$$(go run $(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
+
+.PHONY: tidy
+tidy: ## Fail on an untidy go.mod
+	go mod tidy -diff
+
+.PHONY: vet
+vet: ## go vet
+	go vet ./...
+
+.PHONY: lint
+lint: ## golangci-lint
+	go run $(GOLANGCI) run ./...
+
+.PHONY: test
+test: ## All tests, with race detector and in random order
+	go test -race -shuffle=on ./...
+
+.PHONY: fuzz
+fuzz: ## Every fuzz target for FUZZTIME
+	@set -e; for p in $$(go list ./...); do \
+	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; \
+	  done; done
+
+.PHONY: golden
+golden: ## Rewrite the golden files; review the diff
+	go test ./elicit ./fabric ./cmd/... -update

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fabricbroker/broker"
+	"fabricbroker/broker/audit"
+	"fabricbroker/broker/ledger"
+	"fabricbroker/fabric"
+)
+
+type stdioCmd struct{ config }
+
+// Run serves until stdin ends or a signal comes. Then nobody is asked any more;
+// creates in flight are finished and recorded first.
+func (c *stdioCmd) Run() error {
+	log := c.logger()
+	for _, line := range c.notBuilt() {
+		log.Warn(line)
+	}
+	p, err := c.parts(log)
+	if err != nil {
+		return usageError{err}
+	}
+	ending, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p.ending = ending
+	return serve(ending, assemble(p), &mcp.StdioTransport{}, ms(c.CreateTimeout), log)
+}
+
+// drainMargin is what draining may take beyond the create itself: the last dry
+// run and price before it, and the record after it.
+const drainMargin = time.Minute
+
+// serve runs the server on t until ending, or the end of t.
+func serve(ending context.Context, a assembled, t mcp.Transport, create time.Duration, log *slog.Logger) error {
+	running, stop := context.WithCancel(context.WithoutCancel(ending))
+	defer stop()
+	drain := func() error {
+		if a.broker == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ending), create+drainMargin)
+		defer cancel()
+		return a.broker.Drain(ctx)
+	}
+	// On a signal: first the calls end, as they listen to ending themselves,
+	// then the answers are out, then the connection closes.
+	defer context.AfterFunc(ending, func() {
+		if err := drain(); err != nil {
+			log.Error(err.Error())
+		}
+		stop()
+	})()
+	err := a.server.Run(running, t)
+	if derr := drain(); derr != nil {
+		return derr
+	}
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), ending.Err() != nil:
+		return nil
+	case isDisconnect(err):
+		log.Info("the client is gone", "err", err)
+		return nil
+	}
+	return fmt.Errorf("serve: %w", err)
+}
+
+// isDisconnect reports whether err only says that the other end went away.
+func isDisconnect(err error) bool {
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
+}
+
+// parts builds what the configuration asks for. Nothing is sent: an API that
+// cannot be reached stops no start.
+func (c *config) parts(log *slog.Logger) (parts, error) {
+	p := parts{names: c.names, keyring: c.keyring, now: time.Now, log: log}
+	if err := c.credentials(); err != nil {
+		return p, err
+	}
+	mutates := slices.Contains(c.names, "mutate")
+	path, err := c.stateDir()
+	if err != nil {
+		return p, err
+	}
+	var lockout fabric.Lockout
+	if mutates {
+		dir, err := audit.OpenDir(path)
+		if err != nil {
+			return p, err
+		}
+		p.options = c.brokerOptions(dir)
+		lockout = fabric.FileLockout(filepath.Join(path, "login"))
+	} else if dir, err := audit.OpenDir(path); err == nil {
+		// A read-only server can do without a state directory, but then it
+		// cannot know what another process's log-in came to.
+		_ = dir
+		lockout = fabric.FileLockout(filepath.Join(path, "login"))
+	} else {
+		log.Warn("no state directory: a refused log-in is remembered by this process only", "err", err)
+	}
+	p.api, err = fabric.New(fabric.Options{
+		Endpoint: c.APIEndpoint, ClientID: c.APIClientID, ClientSecret: c.secret, Token: c.token,
+		UserAgent:     "fabric-broker/" + version,
+		LookupTimeout: ms(c.LookupTimeout), PricingTimeout: ms(c.PricingTimeout), CreateTimeout: ms(c.CreateTimeout),
+		RateCard: c.card, Lockout: lockout, Now: p.now, Log: log,
+	})
+	if err != nil {
+		return p, fmt.Errorf("EQUINIX_API_ENDPOINT: %w", err)
+	}
+	if mutates && !loopback(p.api.Account().Endpoint) {
+		return p, errors.New("the mutate toolset works with the simulator on loopback only in this version: " +
+			"a create whose answer is lost cannot be looked up yet. Remove mutate from EQUINIX_MCP_TOOLSETS, or point EQUINIX_API_ENDPOINT at fabric-sim")
+	}
+	return p, nil
+}
+
+func (c *config) brokerOptions(dir *audit.Dir) broker.Options {
+	return broker.Options{
+		Ledger:  ledger.NewMemory(ledger.Options{}),
+		Intents: dir.Intents(), Halt: dir.Halt(),
+		TTL: ms(c.ConfirmTTL), AskTimeout: ms(c.ElicitTimeout), CreateTimeout: ms(c.CreateTimeout),
+		MaxPending: c.MaxPending, MaxCreates: c.MaxCreates,
+		Preview: c.previews, AllowUnconfirmed: c.unasked,
+		Recheck: c.Recheck == "on", CodeMode: broker.CodeMode(c.ConfirmCode),
+	}
+}
+
+func loopback(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
