@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -39,12 +38,12 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// History returns every request so far, oldest first.
+// History returns every request so far, oldest first; never nil.
 func (s *Sim) History() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.init()
-	all := slices.Clone(s.history)
+	all := append([]Entry{}, s.history...)
 	for i := range all {
 		all[i].Body = bytes.Clone(all[i].Body)
 		all[i].Header = all[i].Header.Clone()

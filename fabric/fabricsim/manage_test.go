@@ -60,7 +60,7 @@ func TestManage(t *testing.T) {
 		t.Errorf("history %v", h)
 	}
 	m.post("/reset", "", 200)
-	if h := m.get("/history", 200); string(h.raw) != "[]\n" && string(h.raw) != "null\n" {
+	if h := m.get("/history", 200); string(h.raw) != "[]\n" {
 		t.Errorf("history after a reset: %s", h.raw)
 	}
 	r.get("/fabric/v4/networks/11111111-0000-4000-8000-000000000002", 404)
@@ -137,8 +137,28 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// refusedExamples are request examples that contradict the schema or name what
+// this test does not furnish, and why.
+var refusedExamples = map[string]string{
+	"AsideServiceToken2ColoWithDot1q.request.json":         "one uuid for a token and a port",
+	"AsideServiceToken2ColoWithQinq.request.json":          "one uuid for a token and a port",
+	"Colo2ServiceToken.request.json":                       "a redundancy group that nobody made",
+	"Colo2Sp-Generic-WithGeoScope.request.json":            "notifications are an object",
+	"Fcr2Metal-Network.request.json":                       "a redundancy group that nobody made",
+	"Fcr2MetalNetwork.request.json":                        "a redundancy group that nobody made",
+	"Fcr2Sp-Generic-Redundant-Primary-re-add.request.json": "a redundancy group that nobody made",
+	"Fcr2Sp-Generic-Redundant-Secondary.request.json":      "a redundancy group that nobody made",
+	"Fcr2Vd-Redundant-Secondary.request.json":              "a redundancy group that nobody made",
+	"IX2Sp-PublicPeering_VC.request.json":                  "no bandwidth",
+	"BMMRSinglePortLag.request.json":                       "the account number is a string",
+	"BMMRSinglePortNoLag.request.json":                     "no bmmrType",
+	"COLOLagPortNewGroup.request.json":                     "the account number is a string",
+	"COLOSinglePortLag.request.json":                       "a property that the schema lacks",
+	"COLOUnlimitedPlusPortLag.request.json":                "a property that the schema lacks",
+}
+
 // TestFactsExamples sends the request examples, with assets put in place of what
-// they refer to. Some contradict the schema; those may be refused.
+// they refer to.
 func TestFactsExamples(t *testing.T) {
 	dir := os.Getenv("FABRIC_FACTS")
 	if dir == "" {
@@ -166,8 +186,11 @@ func TestFactsExamples(t *testing.T) {
 			r := rigFor(t, &Sim{Empty: true, NoDryRun: []string{}})
 			furnish(t, r.sim, body)
 			g := r.do("POST", "/fabric/v4/"+collection[op]+"?dryRun=true", string(encode(body)))
+			if why := refusedExamples[name]; g.status >= 300 && why != "" {
+				t.Skipf("refused, since it has %s: %v", why, g.codes())
+			}
 			if g.status >= 300 {
-				t.Skipf("refused: %v", g.codes())
+				t.Fatalf("refused: %s", g.raw)
 			}
 			r.do("POST", "/fabric/v4/"+collection[op], string(encode(body)))
 			if n := countCreated(r.sim); n != 1 {
