@@ -101,6 +101,7 @@ var refusalRules = []refusalRule{
 	{"EPL with UNTAGGED", specToPort, setting("type", `"EPL_VC"`, "a_side.link_protocol", `{"type":"untagged"}`, "z_side.link_protocol", ""), "a_side.link_protocol", "no VLAN"},
 	{"a group without priority", specToPort, setting("redundancy", `{"group_uuid":"`+uuidLAN+`"}`), "redundancy.priority", "required"},
 	{"a pairing key without its region", specToCloud, setting("z_side.authentication_key", `"d373e256-e98d-5d6b-8b2f-966d245bf710/us-west1/1"`, "z_side.seller_region", ""), "z_side.seller_region", "us-west1"},
+	{"an account id with dashes", specToCloud, setting("z_side.authentication_key", `"0123-4567-8901"`), "z_side.authentication_key", "12 digits"},
 	{"a password in extra information", specToCloud, setting("additional_info", `[{"key":"BGP Password","value":"x"}]`), "additional_info[0].key", "credential"},
 	{"a key of extra information twice", specToCloud, setting("additional_info", `[{"key":"ASN","value":"1"},{"key":"ASN","value":"2"}]`), "additional_info[1].key", "already"},
 
@@ -147,6 +148,7 @@ var acceptRules = []acceptRule{
 	{"two VLANs of one port", specToPort, setting("z_side.port_uuid", `"`+uuidPortA+`"`), `"vlanTag":1002`, ""},
 	{"a primary added again", specToPort, setting("redundancy", `{"priority":"primary","group_uuid":"`+uuidLAN+`"}`), `{"group":"` + uuidLAN + `","priority":"PRIMARY"}`, ""},
 	{"a provider's type of one's own", specToCloud, setting("z_side.profile_type", `"l3_profile"`), `"type":"L3_PROFILE"`, ""},
+	{"an account id that lost its zero with a warning", specToCloud, setting("z_side.authentication_key", `"12345678901"`), `"12345678901"`, "z_side.authentication_key"},
 	{"an order for a term only", specRouter, setting("term_length_months", `12`), `"order":{"termLength":12}`, ""},
 	{"an explicit no", specToken, setting("allow_remote_connection", `false`), `"allowRemoteConnection":false`, ""},
 	{"a token until the last instant", specToken, setting("expires_at", `"2027-02-28T00:00:00Z"`), `"expirationDateTime":"2027-02-28T00:00:00.000Z"`, ""},

@@ -32,6 +32,9 @@ func (c *compilation) unknown(path, key string, fields []specField) string {
 	if r, bad := unseen(key); bad {
 		return "unknown field, and its name has the character " + codePoint(r)
 	}
+	if len(c.issues) > maxIssues {
+		return "unknown field" // nobody reads it: spare the search for a hint
+	}
 	if hint := c.unknownHint(path, key, fields); hint != "" {
 		return "unknown field: " + hint
 	}

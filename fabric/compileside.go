@@ -108,6 +108,13 @@ func (c *compilation) role(t string, o *specObject, ref *sideRef, matched bool) 
 // A pairing key of Google carries the region that it is for.
 var googleKey = regexp.MustCompile(`^[0-9A-Za-z-]{8,}/([a-z]+(?:-[a-z0-9]+)+)/([0-9A-Za-z]+)$`)
 
+// An AWS account id has twelve digits. Its console shows them with dashes, and
+// spreadsheets lose zeros in front.
+var (
+	dashedAccount = regexp.MustCompile(`^[0-9]{4}-[0-9]{4}-[0-9]{4}$`)
+	almostAccount = regexp.MustCompile(`^[0-9]{9,11}$`)
+)
+
 func (c *compilation) authenticationKey(o *specObject) {
 	key, region := o.str("authentication_key"), o.str("seller_region")
 	path := o.at("authentication_key")
@@ -117,6 +124,13 @@ func (c *compilation) authenticationKey(o *specObject) {
 	if looksLikeCredential(key) {
 		c.refuse(path, "looks like a credential of the provider; want what identifies the circuit or the account, for AWS the account id of 12 digits")
 		return
+	}
+	switch {
+	case dashedAccount.MatchString(key):
+		c.refuse(path, "an account id with dashes; want its 12 digits alone")
+		return
+	case almostAccount.MatchString(key):
+		c.warn(path, "%d digits; an AWS account id has 12, zeros in front count", len(key))
 	}
 	m := googleKey.FindStringSubmatch(key)
 	switch {
