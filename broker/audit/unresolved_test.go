@@ -319,6 +319,18 @@ func TestI7ACreateThatFailsLeavesNoFile(t *testing.T) {
 	}
 }
 
+func TestI7ClaimFailsWhileAnotherHoldsTheLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	d, other := open(t, dir), open(t, dir)
+	do(t, other.exclusive(t.Context(), func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		refused(t, d.Intents().Claim(ctx, intent()), broker.ErrAuditUnavailable)
+		return nil
+	}))
+	do(t, d.Intents().Claim(t.Context(), intent()))
+}
+
 func TestListGivesTheOldestClaimFirst(t *testing.T) {
 	d := open(t, filepath.Join(t.TempDir(), "state"))
 	for _, n := range []int{3, 1, 2} {

@@ -28,9 +28,10 @@ const (
 	tokenLen = len(tokenPrefix) + tokenSize/3*4
 )
 
-// encoding is base64url without padding. tokenSize and stateSize are multiples
-// of three, so that no text has bits to spare; opening re-encodes all the same,
-// because the decoder skips line breaks.
+// encoding is base64url without padding. Every text of ours has one spelling:
+// sizes are multiples of three, so no bits are spare, and the exact length leaves
+// no room for the line breaks that the decoder would skip. Opening re-encodes all
+// the same, for the day on which a size changes.
 var encoding = base64.RawURLEncoding.Strict()
 
 type (
