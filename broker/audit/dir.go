@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // The names in a state directory.
@@ -27,6 +28,7 @@ type Dir struct {
 	owner owner
 	// setting is held while the stop switch is written.
 	setting sync.Mutex
+	now     func() time.Time
 }
 
 // OpenDir opens the state directory at path, which it creates with its parents
@@ -58,7 +60,7 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s cannot be opened: %w: allow its owner to (chmod 700)", strconv.Quote(path), cause(err))
 	}
-	d := &Dir{path: path, root: root}
+	d := &Dir{path: path, root: root, now: time.Now}
 	if err := d.prepare(info); err != nil {
 		_ = root.Close()
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 )
 
 // sync makes what was created, renamed or removed in a directory durable.
@@ -35,6 +37,23 @@ func (d *Dir) create(dir, name string, b []byte) error {
 		return errors.Join(err, d.root.Remove(name))
 	}
 	return nil
+}
+
+// replace puts a file with all of b in the place of name in the directory dir,
+// durably and at once: whoever reads meanwhile finds the one before or this one.
+// It is written beside, under suffix, where no other call may write meanwhile.
+func (d *Dir) replace(dir, name, suffix string, b []byte) error {
+	next := path.Join(ownersDir, d.owner.token+suffix)
+	if err := d.root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.create(ownersDir, next, b); err != nil {
+		return err
+	}
+	if err := d.root.Rename(next, name); err != nil {
+		return errors.Join(err, d.root.Remove(next))
+	}
+	return d.sync(dir)
 }
 
 // read returns a whole file of at most most bytes. Only plain files count: a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 
 	"fabricbroker/broker"
@@ -48,28 +47,12 @@ func (h *Halt) Set(_ context.Context, why string) error {
 	}
 	h.d.setting.Lock()
 	defer h.d.setting.Unlock()
-	if err := h.write(reason(why)); err != nil {
+	if err := h.d.replace(".", haltFile, haltSuffix, []byte(reason(why)+"\n")); err != nil {
 		if bare := h.touch(); bare != nil {
 			return unavailable("set the stop switch", notSwitched, errors.Join(err, bare))
 		}
 	}
 	return nil
-}
-
-// write puts the whole file in place at once: whoever reads meanwhile finds the
-// one before or this one.
-func (h *Halt) write(why string) error {
-	next := path.Join(ownersDir, h.d.owner.token+haltSuffix)
-	if err := h.d.root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := h.d.create(ownersDir, next, []byte(why+"\n")); err != nil {
-		return err
-	}
-	if err := h.d.root.Rename(next, haltFile); err != nil {
-		return errors.Join(err, h.d.root.Remove(next))
-	}
-	return h.d.sync(".")
 }
 
 func (h *Halt) touch() error {

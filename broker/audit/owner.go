@@ -19,9 +19,12 @@ type owner struct {
 	lock  *os.File
 }
 
+// What a token is followed by in the name of a file in owners. All but the lock
+// are files that are being written.
 const (
-	lockSuffix = ".lock"
-	haltSuffix = ".halt" // a halt file that is being written
+	lockSuffix   = ".lock"
+	haltSuffix   = ".halt"
+	intentSuffix = ".intent"
 )
 
 // own takes a lock that nobody else has, and clears away those of the dead.

@@ -133,23 +133,6 @@ func (u *Unresolved) list() (out []broker.Intent, whole bool, err error) {
 	return out, whole, nil
 }
 
-// Alive reports whether the process that claimed i still runs. What a dead one
-// claimed may be taken over once the create's deadline is past.
-func (u *Unresolved) Alive(i broker.Intent) (bool, error) {
-	r, err := u.read(fileName(i.Account, i.Hash))
-	switch {
-	case err != nil:
-		return false, unavailable("look for the owner", notListed, err)
-	case r.ProposalID != i.ProposalID:
-		return false, unavailable("look for the owner", notListed, errors.New("the file is another proposal's by now"))
-	}
-	alive, err := u.d.alive(r.Owner.Token)
-	if err != nil {
-		return false, unavailable("look for the owner", notListed, err)
-	}
-	return alive, nil
-}
-
 // read returns the record in a file. It is refused unless it is whole and says
 // what the file's name says.
 func (u *Unresolved) read(name string) (record, error) {
@@ -200,6 +183,7 @@ const (
 	repair      = "let the operator repair the state directory; `fabric-broker doctor` says what is wrong"
 	notWritten  = "the create cannot be put on record first, and nothing is sent without that"
 	notSettled  = "the create stays on record as unresolved although it was settled"
+	notAdopted  = "an unresolved create of a process that is gone cannot be taken over"
 	notListed   = "the record of unresolved creates cannot be read"
 	notSwitched = "the stop switch cannot be read or set, so nothing is sent"
 )

@@ -346,9 +346,22 @@ func TestListGivesTheOldestClaimFirst(t *testing.T) {
 	}
 }
 
-func TestAliveUntilTheOwnerDies(t *testing.T) {
+func TestAdopt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	d := open(t, dir)
+	a, b := open(t, dir), open(t, dir)
+	i := intent()
+	i.ProposalID = "theirs"
+	late := i.SendBy.Add(adoptAfter)
+	adopts := func(rule string, d *Dir, at time.Time, i broker.Intent, want bool) {
+		t.Helper()
+		d.now = func() time.Time { return at }
+		got, err := d.Intents().Adopt(t.Context(), i)
+		if err != nil || got != want {
+			t.Errorf("%s: adopted %t, %v", rule, got, err)
+		}
+	}
+	adopts("nothing is there", a, late.Add(time.Hour), i, false)
+
 	c := process(t, dir, "theirs", true)
 	in, err := c.StdinPipe()
 	do(t, err)
@@ -359,34 +372,40 @@ func TestAliveUntilTheOwnerDies(t *testing.T) {
 	if _, err := out.Read(said); err != nil || string(said) != "claimed\n" {
 		t.Fatalf("%q, %v", said, err)
 	}
-	alive := func() bool {
-		t.Helper()
-		all, err := d.Intents().List(t.Context())
-		do(t, err)
-		got, err := d.Intents().Alive(all[0])
-		do(t, err)
-		return got
-	}
-	if !alive() {
-		t.Error("the owner runs and is taken for dead")
-	}
+	adopts("the owner runs", a, late.Add(time.Hour), i, false)
 	open(t, dir) // clears away what the dead left
-	if !alive() {
-		t.Error("a living owner's lock was cleared away")
-	}
+	adopts("the owner runs, and another process has started", a, late.Add(time.Hour), i, false)
 	do(t, in.Close())
 	_ = c.Wait() // it always exits with 3
-	if alive() {
-		t.Error("the owner is dead and is taken for alive")
-	}
+
+	other := i
+	other.ProposalID = "another"
+	adopts("the create may be under way", a, late, i, false)
+	adopts("it is another proposal's", a, late.Add(time.Hour), other, false)
+	adopts("the owner is gone and the time is past", a, late.Add(time.Nanosecond), i, true)
+	adopts("it is this process's own", a, late.Add(time.Hour), i, false)
+	adopts("another process was faster", b, late.Add(time.Hour), i, false)
+	do(t, a.Close())
 	open(t, dir)
-	if alive() {
-		t.Error("a lock that was cleared away is taken for alive")
+	adopts("that process is gone too", b, late.Add(time.Hour), i, true)
+
+	got, err := b.Intents().List(t.Context())
+	do(t, err)
+	if diff := cmp.Diff([]broker.Intent{i}, got); diff != "" {
+		t.Errorf("adopting changed it (-want +got)\n%s", diff)
 	}
-	refusedAlive := intent()
-	refusedAlive.ProposalID = "another"
-	_, err = d.Intents().Alive(refusedAlive)
-	refused(t, err, broker.ErrAuditUnavailable)
+	refused(t, b.Intents().Claim(t.Context(), i), broker.ErrSameRequestUnresolved)
+	do(t, b.Intents().Settle(t.Context(), i.Account, i.Hash, i.ProposalID))
+}
+
+func TestI8ADamagedIntentIsNotAdopted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	d, i := open(t, dir), intent()
+	do(t, os.WriteFile(filepath.Join(dir, fileName(i.Account, i.Hash)), []byte("{"), 0o600))
+	got, err := d.Intents().Adopt(t.Context(), i)
+	if refused(t, err, broker.ErrAuditUnavailable); got {
+		t.Error("adopted")
+	}
 }
 
 func TestOwnersLeaveNothingBehind(t *testing.T) {

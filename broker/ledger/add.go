@@ -50,6 +50,22 @@ func (m *Memory) Add(_ context.Context, p broker.Proposal, o broker.AddOptions) 
 	return out, nil
 }
 
+// Restore puts back an unresolved proposal of a process that is gone, as its
+// intent tells it, so that its equals wait for it here too (I12). Nothing happens
+// if its id is known, or if it is not unresolved.
+func (m *Memory) Restore(p broker.Proposal) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p.ID == "" || m.rows[p.ID] != nil || !p.State.Unresolved() {
+		return
+	}
+	r := &row{p: clone(p)}
+	m.rows[p.ID] = r
+	if m.live[r.binding()] == nil {
+		m.live[r.binding()] = r
+	}
+}
+
 // evict ends the principal's oldest pending proposals until one more fits.
 func (m *Memory) evict(who broker.Principal, most int, now reading) []broker.Proposal {
 	var pending []*row

@@ -134,7 +134,7 @@ func (m *Memory) enter(r *row, s broker.State, at time.Time) {
 	}
 	if s.Unresolved() {
 		m.live[r.binding()] = r
-	} else if was.Unresolved() {
+	} else if m.live[r.binding()] == r {
 		delete(m.live, r.binding())
 	}
 }

@@ -221,6 +221,45 @@ func TestIndexesFollowTheRows(t *testing.T) {
 	}
 }
 
+func TestI12ARestoredProposalHoldsItsEqual(t *testing.T) {
+	m := NewMemory(Options{Now: func() time.Time { return start }})
+	lost := proposal(1, who(1))
+	lost.State, lost.Spent = broker.Unknown, true
+	m.Restore(lost)
+	m.Restore(lost)
+	ended := proposal(3, who(1))
+	ended.State = broker.Created
+	m.Restore(ended)
+	if len(m.rows) != 1 {
+		t.Fatalf("%d rows", len(m.rows))
+	}
+	lost.Payload.Body[0] = 'X'
+	if p, err := m.Load(t.Context(), lost.ID); err != nil || p.State != broker.Unknown || string(p.Payload.Body) != "{}" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+
+	equal := proposal(2, who(2))
+	equal.Hash = lost.Hash
+	if _, err := m.Add(t.Context(), equal, broker.AddOptions{Lifetime: time.Minute, MaxPending: 20}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []broker.Step{step(equal.ID, broker.Pending, broker.Asking), step(equal.ID, broker.Asking, broker.Approved)} {
+		if _, err := m.Move(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send := step(equal.ID, broker.Approved, broker.Sending)
+	if _, err := m.Move(t.Context(), send); !errors.Is(err, broker.ErrSameRequestUnresolved) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := m.Move(t.Context(), step(lost.ID, broker.Unknown, broker.Created)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Move(t.Context(), send); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func step(id broker.ID, from, to broker.State) broker.Step {
 	return broker.Step{ID: id, From: []broker.State{from}, To: to}
 }
