@@ -29,8 +29,10 @@ type call struct {
 	body         []byte
 	limit        int64 // of the answer's bytes
 	correlation  string
-	// name is what messages and logs call it: a path may hold a secret.
+	// name is what messages and logs call it: a path may hold a secret. mask
+	// knows that secret, and others that the answer may repeat.
 	name string
+	mask broker.Mask
 }
 
 // answer is what came back. A body that ended early or was too long is kept as
@@ -45,9 +47,9 @@ type answer struct {
 func (n answer) ok() bool { return n.status >= 200 && n.status < 300 }
 
 // correlation is the API's own name of the exchange.
-func (n answer) correlation() string {
+func (a *API) correlation(n answer, m broker.Mask) string {
 	for _, k := range []string{"Correlationid", "Correlation-Id", "X-Correlation-Id"} {
-		if s := clean(n.header.Get(k), 100); s != "" {
+		if s := clean(a.session.scrub(m.Text(n.header.Get(k))), 100); s != "" {
 			return s
 		}
 	}
@@ -146,7 +148,7 @@ func (a *API) document(ctx context.Context, c call) (any, error) {
 	}
 	v, err := decodeJSON(n.body)
 	if err != nil || n.broken {
-		return nil, broker.Refuse(broker.ErrUpstreamUnavailable, "try again in a moment", "%s was answered %s", c.name, a.describe(n))
+		return nil, broker.Refuse(broker.ErrUpstreamUnavailable, "try again in a moment", "%s was answered %s", c.name, a.describe(n, c.mask))
 	}
 	return v, nil
 }
@@ -186,7 +188,7 @@ func reason(err error) string {
 
 // describe says in one line what an answer was that cannot be used: its status,
 // type and beginning.
-func (a *API) describe(n answer) string {
+func (a *API) describe(n answer, m broker.Mask) string {
 	kind, _, err := mime.ParseMediaType(n.header.Get("Content-Type"))
 	if err != nil || kind == "" {
 		kind = "no content type"
@@ -195,28 +197,30 @@ func (a *API) describe(n answer) string {
 	if t := http.StatusText(n.status); t != "" {
 		s += " " + t
 	}
-	s += " (" + clean(kind, 60) + ")"
+	s += " (" + clean(a.session.scrub(m.Text(kind)), 60) + ")"
 	if n.broken {
 		s += ", cut off"
 	}
-	if e := a.excerpt(n); e != "" {
+	if e := a.excerpt(n, m); e != "" {
 		s += ": " + e
 	} else {
 		s += " with an empty body"
 	}
-	if id := n.correlation(); id != "" {
+	if id := a.correlation(n, m); id != "" {
 		s += ", correlation " + broker.QuoteMax(id, 100)
 	}
 	return s
 }
 
 // excerpt is the beginning of a body, as quoted data without markup.
-func (a *API) excerpt(n answer) string {
+func (a *API) excerpt(n answer, m broker.Mask) string {
 	s := string(n.body[:min(len(n.body), 8<<10)])
-	if !strings.HasPrefix(strings.TrimSpace(s), "{") && !strings.HasPrefix(strings.TrimSpace(s), "[") {
+	if _, err := decodeJSON(n.body); err == nil {
+		s = string(m.JSON(n.body)) // it knows secrets that are escaped, too
+	} else if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") {
 		s = stripTags(s)
 	}
-	s = clean(a.session.scrub(s), 4<<10)
+	s = clean(a.session.scrub(m.Text(s)), 4<<10)
 	if s == "" {
 		return ""
 	}

@@ -32,7 +32,7 @@ func (a *API) outcome(r broker.Request, n answer) broker.Result {
 			res.Detail = "the create was refused because the VLAN is in use, which may be by this very create: " + listErrors(errs)
 		}
 	}
-	res.CorrelationID = n.correlation()
+	res.CorrelationID = a.correlation(n, r.Mask())
 	return res
 }
 

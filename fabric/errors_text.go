@@ -32,7 +32,7 @@ func (a *API) upstreamErrors(r broker.Request, n answer) []broker.UpstreamError 
 			e.Path = specPath(r.ChangeType, e.Property)
 		}
 		if e.CorrelationID == "" {
-			e.CorrelationID = n.correlation()
+			e.CorrelationID = a.correlation(n, r.Mask())
 		}
 	}
 	return a.scrubErrors(errs, r.Mask())
@@ -94,8 +94,8 @@ func isNotFound(n answer, errs []broker.UpstreamError) bool {
 
 // refused is the refusal for an answer to a read that is no success.
 func (a *API) refused(c call, n answer) *broker.Refusal {
-	errs := a.scrubErrors(decodeErrors(n.body), broker.Mask{})
-	said := a.describe(n)
+	errs := a.scrubErrors(decodeErrors(n.body), c.mask)
+	said := a.describe(n, c.mask)
 	if len(errs) > 0 {
 		said = fmt.Sprintf("%d: %s", n.status, listErrors(errs))
 	}

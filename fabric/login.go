@@ -31,6 +31,7 @@ type session struct {
 
 	mu     sync.Mutex
 	token  string
+	former string // is still a secret
 	until  time.Time
 	life   time.Duration
 	flight *flight
@@ -101,7 +102,7 @@ func (s *session) fly(ctx context.Context, f *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		s.token, s.life, s.until = token, life, s.a.o.Now().Round(0).Add(life)
+		s.former, s.token, s.life, s.until = s.token, token, life, s.a.o.Now().Round(0).Add(life)
 	}
 	f.token, f.err, s.flight = token, err, nil
 	close(f.done)
@@ -136,7 +137,9 @@ func (s *session) lockoutFailed(err error) *broker.Refusal {
 		"it cannot be told whether these credentials were refused before, so no log-in is made")
 }
 
-func loginCall() call { return call{method: http.MethodPost, path: loginPath, limit: maxLogin, name: "the log-in"} }
+func loginCall() call {
+	return call{method: http.MethodPost, path: loginPath, limit: maxLogin, name: "the log-in"}
+}
 
 // logIn makes one attempt.
 func (s *session) logIn(ctx context.Context) (string, time.Duration, error) {
@@ -166,7 +169,7 @@ func (s *session) logIn(ctx context.Context) (string, time.Duration, error) {
 // failed says why a log-in failed, and remembers a definite refusal: one of the
 // API itself, which a gateway's page with status 403 is not.
 func (s *session) failed(ctx context.Context, n answer, readable bool) *broker.Refusal {
-	r := broker.Refuse(broker.ErrUpstreamUnauthorized, "try again in a moment", "the log-in was answered %s", s.a.describe(n))
+	r := broker.Refuse(broker.ErrUpstreamUnauthorized, "try again in a moment", "the log-in was answered %s", s.a.describe(n, broker.Mask{}))
 	if n.ok() {
 		// What came may be a token that cannot be read: none of it is shown.
 		r.Message = "the log-in was answered " + strconv.Itoa(n.status) + " without a usable access token"
@@ -217,9 +220,9 @@ func tokenLife(s string) time.Duration {
 // scrub removes every secret of the session from s.
 func (s *session) scrub(t string) string {
 	s.mu.Lock()
-	token := s.token
+	token, former := s.token, s.former
 	s.mu.Unlock()
-	for _, secret := range []string{token, s.a.o.ClientSecret.Reveal(), s.a.o.Token.Reveal()} {
+	for _, secret := range []string{token, former, s.a.o.ClientSecret.Reveal(), s.a.o.Token.Reveal()} {
 		if len(secret) >= 6 {
 			t = strings.ReplaceAll(t, secret, "[redacted]")
 		}

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -52,15 +53,22 @@ func (c *cache) get(ctx context.Context, key string, read func(context.Context) 
 }
 
 func (c *cache) fill(ctx context.Context, key string, e *entry, read func(context.Context) (any, error)) {
-	value, err := read(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e.value, e.err, e.at = value, err, c.now()
-	if err != nil {
-		delete(c.entries, key)
-	}
-	close(e.done)
+	// Nobody above this goroutine could recover what an odd answer sets off.
+	e.err = errPanicked
+	defer func() {
+		_ = recover()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if e.err != nil {
+			delete(c.entries, key)
+		}
+		e.at = c.now()
+		close(e.done)
+	}()
+	e.value, e.err = read(ctx)
 }
+
+var errPanicked = errors.New("fabric: a read panicked")
 
 // drop forgets what is too old; the caller holds the lock.
 func (c *cache) drop() {

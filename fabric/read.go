@@ -60,14 +60,15 @@ func isID(s string) bool {
 
 // readCall reads one asset. The name of the call tells no token's id.
 func readCall(kind, uuid string) call {
-	shown := uuid
-	if kind == kindToken {
-		shown = broker.MaskValue(uuid)
-	}
-	return call{
+	c := call{
 		method: http.MethodGet, path: collections[kind] + "/" + uuid, limit: maxRead,
-		name: "reading " + spoken(kind) + " " + shown,
+		name: "reading " + spoken(kind) + " " + uuid,
 	}
+	if kind == kindToken {
+		c.name = "reading " + spoken(kind) + " " + broker.MaskValue(uuid)
+		c.mask = broker.NewMask([]byte(`["`+uuid+`"]`), []string{"/0"})
+	}
+	return c
 }
 
 // Get returns one asset as the API has it, with its secrets masked. Its errors

@@ -3,8 +3,10 @@ package fabric
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +19,18 @@ import (
 // then what the look-ups rule out, then what the dry run refused.
 func (a *API) Validate(ctx context.Context, r broker.Request) (broker.Validation, error) {
 	looked := make(chan findings, 1)
-	go func() { looked <- a.lookUp(ctx, r) }()
+	go func() {
+		var f findings
+		// An odd answer must not end the process, nor the proposal (I11).
+		defer func() {
+			if p := recover(); p != nil {
+				a.o.Log.ErrorContext(ctx, "look-ups panicked", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+				f = findings{warnings: []broker.Issue{{Message: "not checked: what the request refers to could not be judged"}}}
+			}
+			looked <- f
+		}()
+		f = a.lookUp(ctx, r)
+	}()
 	echo, refusal := a.dryRun(ctx, r)
 	f := <-looked
 
@@ -173,7 +186,7 @@ func (a *API) dryRunCreated(r broker.Request, n answer, uuid string) *broker.Ref
 		"stop: tell the operator at once which asset was ordered; nothing more is sent until a person has looked",
 		"the dry run was answered %d with uuid %s: it seems to have created the asset, which it must never do", n.status, shownID(r, uuid))
 	res := created(r, v, uuid)
-	res.CorrelationID = n.correlation()
+	res.CorrelationID = a.correlation(n, r.Mask())
 	refusal.Result = &res
 	return refusal
 }
@@ -206,7 +219,6 @@ func (a *API) dryRunRefused(r broker.Request, n answer) *broker.Refusal {
 
 // describeFor is describe without the secrets of r.
 func (a *API) describeFor(r broker.Request, n answer) string {
-	n.body = []byte(hideIDs(r, r.Mask().Text(string(n.body))))
-	return a.describe(n)
+	n.body = []byte(hideIDs(r, string(n.body)))
+	return a.describe(n, r.Mask())
 }
-
