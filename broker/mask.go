@@ -2,8 +2,11 @@ package broker
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,8 +65,10 @@ const minReplaced = 6
 
 // Text returns s with every secret value in it masked.
 func (m Mask) Text(s string) string {
-	for v, shown := range m.values {
-		switch {
+	// The longest first: what is a part of another must not leave its rest.
+	longest := func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) }
+	for _, v := range slices.SortedFunc(maps.Keys(m.values), longest) {
+		switch shown := m.values[v]; {
 		case s == v:
 			return shown
 		case len(v) >= minReplaced:
@@ -76,14 +81,7 @@ func (m Mask) Text(s string) string {
 // replaceFold replaces old in s without regard to case: uuids come back in
 // either one.
 func replaceFold(s, old, shown string) string {
-	if strings.Contains(s, old) {
-		s = strings.ReplaceAll(s, old, shown)
-	}
-	lower := strings.ToLower(s)
-	old = strings.ToLower(old)
-	if len(lower) != len(s) || !strings.Contains(lower, old) {
-		return s
-	}
+	lower, old := lowerASCII(s), lowerASCII(old) // byte for byte as long as before
 	var b strings.Builder
 	for {
 		i := strings.Index(lower, old)
@@ -95,6 +93,16 @@ func replaceFold(s, old, shown string) string {
 		b.WriteString(shown)
 		s, lower = s[i+len(old):], lower[i+len(old):]
 	}
+}
+
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // JSON returns the document doc with every secret value masked. Numbers keep
