@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"fabricbroker/pricing"
@@ -49,7 +50,8 @@ func (b *Broker) code(p Proposal, attention []string) string {
 // attention are the lines that stand above the prompt: what the dry run would
 // change, and what became of earlier attempts at the very same request.
 func (b *Broker) attention(ctx context.Context, p Proposal) []string {
-	var lines []string
+	lines := twins(p, b.now())
+	lines = append(lines, b.earlierTwin(ctx, p)...)
 	for _, d := range p.Payload.Differences {
 		lines = append(lines, fmt.Sprintf("the dry run would change %s from %s to %s", Quote(d.Path), brief(d.Sent), brief(d.Returned)))
 	}
@@ -67,6 +69,53 @@ func (b *Broker) attention(ctx context.Context, p Proposal) []string {
 		}
 	}
 	return lines
+}
+
+// twins are the assets of the same effect that exist on the provider's side: a
+// second one is a second bill.
+func twins(p Proposal, now time.Time) []string {
+	var lines []string
+	for _, a := range p.Payload.Twins {
+		line := fmt.Sprintf("a second one: %s does the same, is %s", Quote(a.UUID), QuoteMax(a.State, 30))
+		if p.ChangeType == ServiceTokenCreate {
+			line = fmt.Sprintf("a second one: token %s does the same, is %s", Quote(MaskValue(a.UUID)), QuoteMax(a.State, 30))
+		}
+		if t, err := time.Parse(time.RFC3339, a.CreatedAt); err == nil {
+			line += fmt.Sprintf(", made %s ago", max(now.Sub(t), 0).Truncate(time.Second))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// earlierTwin tells of a create of the same effect in the last 24 hours that
+// went through here under another request: one that is known to exist, or that
+// may.
+func (b *Broker) earlierTwin(ctx context.Context, p Proposal) []string {
+	if p.Twin == "" {
+		return nil
+	}
+	same, err := b.o.Ledger.List(ctx, Query{
+		Twin: p.Twin, Account: p.Account, States: []State{Created, Sending, Unknown, Absent}, Limit: 20,
+	})
+	if err != nil {
+		return nil
+	}
+	for _, e := range same {
+		if e.Hash == p.Hash || known(p.Payload.Twins, e) {
+			continue
+		}
+		ago := max(b.now().Sub(e.Since), 0).Truncate(time.Second)
+		if e.State == Created {
+			return []string{fmt.Sprintf("a second one: %s does the same, made %s ago", Quote(e.ShownUUID()), ago)}
+		}
+		return []string{fmt.Sprintf("a second one? a create of the same thing lost its answer %s ago", ago)}
+	}
+	return nil
+}
+
+func known(twins []Asset, e Proposal) bool {
+	return e.Result != nil && slices.ContainsFunc(twins, func(a Asset) bool { return a.UUID == e.Result.UUID })
 }
 
 func earlier(e Proposal, now time.Time) string {

@@ -43,6 +43,10 @@ type Options struct {
 	// NewCode makes a confirm code.
 	NewCode func() string
 
+	// Restore puts proposals of an earlier process into the ledger; nil where the
+	// ledger outlives its processes.
+	Restore func(Proposal)
+
 	Now   func() time.Time
 	NewID func() ID
 	Log   *slog.Logger
@@ -53,6 +57,7 @@ type Broker struct {
 	o      Options
 	limits limits
 	waits  waits
+	looks  looks
 	sends  sync.WaitGroup
 }
 

@@ -21,6 +21,32 @@ type Provider interface {
 	// Create sends r once and never again. It reports what it knows as an
 	// Outcome, never as an error. sendBy is when the first byte may last leave.
 	Create(ctx context.Context, r Request, id ID, sendBy time.Time) Result
+	// Find returns the assets that a create may have made, on every page of the
+	// provider's search, deleted and failed ones included. An error means that
+	// not everything was seen: nothing can be concluded from what is missing.
+	Find(ctx context.Context, s Search) ([]Asset, error)
+}
+
+// Search is what is known of a create whose answer was lost.
+type Search struct {
+	ChangeType ChangeType
+	Name       string
+	// Body is the masked request.
+	Body []byte
+	// Since is the earliest time, by the provider's clock, at which it can have
+	// been made.
+	Since time.Time
+	// Before are the uuids that matched before the create was sent.
+	Before []string
+}
+
+// Asset is an asset as a search shows it. Values are the provider's words.
+type Asset struct {
+	UUID      string `json:"uuid"`
+	Name      string `json:"name"`
+	State     string `json:"state"`
+	Href      string `json:"href"`
+	CreatedAt string `json:"created_at"`
 }
 
 // Quoter says what a request would cost. It never fails: what it cannot find
@@ -64,6 +90,7 @@ type Added struct {
 type Query struct {
 	Principal Principal
 	Hash      Hash
+	Twin      string
 	Account   string
 	States    []State
 	Limit     int
@@ -142,6 +169,7 @@ const (
 	EventUnknown    EventKind = "unknown"
 	EventNotSent    EventKind = "not_sent"
 	EventStopped    EventKind = "stopped"
+	EventResolved   EventKind = "resolved"
 	EventWithdrawn  EventKind = "withdrawn"
 	EventSuperseded EventKind = "superseded"
 	EventExpired    EventKind = "expired"
@@ -180,6 +208,23 @@ type Intent struct {
 	SendBy     time.Time  `json:"send_by"`
 	Path       string     `json:"path"`
 	Request    []byte     `json:"request"` // masked
+	// Since and Before bound the search for what it may have made.
+	Since  time.Time `json:"since"`
+	Before []string  `json:"before,omitempty"`
+	// Verdict is a person's last word, nil while there is none.
+	Verdict *Verdict `json:"verdict,omitempty"`
+}
+
+// Verdict is a person's last word on a create whose outcome is not known.
+type Verdict struct {
+	UUID   string    `json:"uuid,omitempty"` // "" = absent
+	Reason string    `json:"reason,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// search is the search for what i may have made.
+func (i Intent) search() Search {
+	return Search{ChangeType: i.ChangeType, Name: i.Name, Body: i.Request, Since: i.Since, Before: i.Before}
 }
 
 // Intents is the durable list of creates nobody has seen the end of. It is what
@@ -194,6 +239,10 @@ type Intents interface {
 	Settle(ctx context.Context, account string, h Hash, id ID) error
 	// List returns every unresolved intent.
 	List(ctx context.Context) ([]Intent, error)
+	// Adopt makes an intent this process's own, if the one that claimed it is
+	// gone and the create's deadline plus a minute is past. It reports whether
+	// it did; another process may have been faster.
+	Adopt(ctx context.Context, i Intent) (bool, error)
 }
 
 // Halt is the operator's stop switch. While it is set no dry run and no create

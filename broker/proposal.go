@@ -45,7 +45,9 @@ type Proposal struct {
 	ChangeType ChangeType
 	Name       string
 	Hash       Hash
-	Caller     Caller
+	// Twin names the effect, see Request.Twin.
+	Twin   string
+	Caller Caller
 	// Account is the provider identity it was made for.
 	Account string
 
@@ -79,6 +81,10 @@ type Payload struct {
 	Differences []Difference
 	Warnings    []Issue
 	DryRunAt    time.Time
+	// DryRunDate is the provider's own time of the dry run.
+	DryRunDate time.Time
+	// Twins are assets with the same effect that existed at propose.
+	Twins []Asset
 	// Attention is what stands above the prompt; ConfirmCode is what must be
 	// typed into the form, "" where none is asked.
 	Attention   []string

@@ -49,10 +49,10 @@ func (b *Broker) propose(ctx context.Context, c Caller, t ChangeType, spec []byt
 	}
 	p := Proposal{
 		ID: b.o.NewID(), ChangeType: t, Name: r.Name, Hash: r.Hash, Caller: c,
-		Account: b.o.Account.Identity, State: Pending, MintedAt: minted, Quote: q,
+		Twin: r.Twin, Account: b.o.Account.Identity, State: Pending, MintedAt: minted, Quote: q,
 		Payload: &Payload{
 			Spec: spec, Body: r.Mask().JSON(r.Body), Method: r.Method, Path: r.Path,
-			Brief: v.Brief, Differences: v.Differences, DryRunAt: b.now(),
+			Brief: v.Brief, Differences: v.Differences, DryRunAt: b.now(), DryRunDate: v.Date, Twins: v.Twins,
 			Warnings: append(append([]Issue{}, r.Warnings...), v.Warnings...),
 		},
 	}

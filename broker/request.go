@@ -3,6 +3,7 @@ package broker
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"fabricbroker/pricing"
 )
@@ -48,6 +49,9 @@ type Request struct {
 	// the dry run and in the create.
 	Body []byte
 	Hash Hash
+	// Twin names the effect: two requests with the same Twin would make the same
+	// thing twice, whatever they are called. "" = not known.
+	Twin string
 	// Secrets are JSON pointers into Body whose values are masked wherever a
 	// person, a model or a log reads them.
 	Secrets []string
@@ -85,6 +89,10 @@ type Validation struct {
 	Brief Brief
 	// Warnings are what could not be checked, or deserves a look.
 	Warnings []Issue
+	// Date is the provider's own time of the dry run, zero where it gave none.
+	Date time.Time
+	// Twins are assets that exist and have the same effect.
+	Twins []Asset
 }
 
 // Difference is a value that came back from the dry run other than it was sent.

@@ -1,16 +1,22 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"fabricbroker/pricing"
 )
 
 // recheckTimeout bounds the last dry run and price. It is part of the time in
 // which a create may leave, so that a claimed intent is never sent later.
 const recheckTimeout = 45 * time.Second
+
+// beforeTimeout bounds the search for what matches before the create is sent.
+const beforeTimeout = 10 * time.Second
 
 // send takes an approved proposal to the provider, once. Until the step to
 // sending everything can still stop it; from then on the work is detached from
@@ -30,11 +36,12 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 	if err != nil {
 		return b.stopped(detached, p, refuseChanged())
 	}
-	sendBy := b.now().Add(recheckTimeout + b.o.CreateTimeout)
-	if err := b.claim(detached, p, r, sendBy); err != nil {
+	intent := b.intent(ctx, p, r)
+	if err := b.claim(detached, intent); err != nil {
 		return b.stopped(detached, p, asRefusal(err))
 	}
-	if err := b.recheck(ctx, p, r); err != nil {
+	notes, err := b.recheck(ctx, p, r)
+	if err != nil {
 		return b.stopClaimed(ctx, p, err)
 	}
 	if ctx.Err() != nil { // the last moment at which a cancel counts
@@ -43,21 +50,45 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 	}
 	sending, err := b.move(detached, Step{
 		ID: p.ID, From: []State{Approved}, To: Sending,
-		Unexpired: true, MaxCreates: b.o.MaxCreates, SendBy: sendBy,
+		Unexpired: true, MaxCreates: b.o.MaxCreates, SendBy: intent.SendBy,
 	})
 	if err != nil {
 		return b.notSending(detached, p, err)
 	}
-	return b.create(detached, sending, r)
+	c, err := b.create(detached, sending, r, intent)
+	c.Notes = append(c.Notes, notes...)
+	return c, err
+}
+
+// intent describes the create before it is sent. What already matches it on the
+// provider's side cannot be what it made; where that cannot be read, its time
+// alone must tell.
+func (b *Broker) intent(ctx context.Context, p Proposal, r Request) Intent {
+	i := Intent{
+		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash,
+		Principal: p.Caller.Principal, MintedAt: p.MintedAt, Path: r.Path, Request: r.Mask().JSON(r.Body),
+		Since: p.MintedAt.Add(-skew),
+	}
+	if d := p.Payload.DryRunDate; !d.IsZero() {
+		i.Since = d.Add(-skew)
+	}
+	ctx, cancel := context.WithTimeout(ctx, beforeTimeout)
+	defer cancel()
+	before, err := b.find(ctx, i.search())
+	if err != nil {
+		b.o.Log.WarnContext(ctx, "what matches the request before it is sent could not be read", "proposal", p.ID, "err", err)
+	}
+	for _, a := range before {
+		i.Before = append(i.Before, a.UUID)
+	}
+	i.ClaimedAt = b.now()
+	i.SendBy = i.ClaimedAt.Add(recheckTimeout + b.o.CreateTimeout)
+	return i
 }
 
 // claim makes the intent durable before anything can leave (I7, I12).
-func (b *Broker) claim(ctx context.Context, p Proposal, r Request, sendBy time.Time) error {
-	err := b.o.Intents.Claim(ctx, Intent{
-		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash,
-		Principal: p.Caller.Principal, MintedAt: p.MintedAt, ClaimedAt: b.now(), SendBy: sendBy,
-		Path: r.Path, Request: r.Mask().JSON(r.Body),
-	})
+func (b *Broker) claim(ctx context.Context, i Intent) error {
+	err := b.o.Intents.Claim(ctx, i)
 	if err == nil {
 		return nil
 	}
@@ -67,7 +98,7 @@ func (b *Broker) claim(ctx context.Context, p Proposal, r Request, sendBy time.T
 		}
 		return Refuse(ErrSameRequestUnresolved, nextStep(ErrSameRequestUnresolved), "the very same request is being sent, or was sent and its outcome is not known")
 	}
-	b.o.Log.ErrorContext(ctx, "intent not written", "proposal", p.ID, "err", err)
+	b.o.Log.ErrorContext(ctx, "intent not written", "proposal", i.ProposalID, "err", err)
 	return Refuse(ErrAuditUnavailable, nextStep(ErrAuditUnavailable), "the intent to create could not be written and synced; nothing was sent")
 }
 
@@ -80,22 +111,28 @@ func (b *Broker) release(ctx context.Context, p Proposal) {
 
 // recheck has the very bytes judged and priced once more: what was true when
 // the person was asked may not be true any more. A price that cannot be had
-// changes nothing.
-func (b *Broker) recheck(ctx context.Context, p Proposal, r Request) error {
+// changes nothing, and is said.
+func (b *Broker) recheck(ctx context.Context, p Proposal, r Request) (notes []string, err error) {
 	if !b.o.Recheck {
-		return nil
+		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, recheckTimeout)
 	defer cancel()
 	_, q, err := b.validate(ctx, r)
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+		return nil, err
+	case !q.Priced && p.Quote.Priced:
+		return []string{"the price could not be looked up again before the create: " + q.Note}, nil
+	case q.Priced && !p.Quote.Same(q):
+		return nil, Refuse(ErrPriceChanged, nextStep(ErrPriceChanged),
+			"price changed since the person was asked: it was %s (%s) and is now %s (%s); nothing was sent",
+			p.Quote, why(p.Quote), q, why(q))
 	}
-	if p.Quote.Priced && q.Priced && !p.Quote.Same(q) {
-		return Refuse(ErrPriceChanged, nextStep(ErrPriceChanged), "price changed since the person was asked: it was %s and is now %s; nothing was sent", p.Quote, q)
-	}
-	return nil
+	return nil, nil
 }
+
+func why(q pricing.Quote) string { return cmp.Or(q.Basis, q.Note) }
 
 // stopClaimed ends a proposal that its last dry run or price has stopped. A dry
 // run that created something counts as its create: nothing more is sent.
@@ -147,7 +184,7 @@ func (b *Broker) notSending(ctx context.Context, p Proposal, err error) (Confirm
 
 // create sends the request and settles the proposal. It is the only caller of
 // Provider.Create, and calls it once (I2).
-func (b *Broker) create(ctx context.Context, p Proposal, r Request) (Confirmed, error) {
+func (b *Broker) create(ctx context.Context, p Proposal, r Request, i Intent) (Confirmed, error) {
 	var res Result
 	switch err := b.record(ctx, EventSending, p, p.Caller, ""); {
 	case err != nil: // no record, no send
@@ -158,8 +195,33 @@ func (b *Broker) create(ctx context.Context, p Proposal, r Request) (Confirmed, 
 	default:
 		res = b.sendOnce(ctx, r, p)
 	}
+	if res.Outcome == OutcomeUnknown && res.Code == ErrUpstreamRejected {
+		res = b.ours(ctx, res, i)
+	}
 	c := b.settle(ctx, p, stateOf(res.Outcome), res.Code, res)
+	if c.Proposal.State == Unknown {
+		b.look(c.Proposal)
+	}
 	return c, recordedWith(c)
+}
+
+// ours decides about a refusal that our own create may have caused: a VLAN that
+// is in use may be in use by what was just made. Only after a look that found
+// none of ours it is a refusal.
+func (b *Broker) ours(ctx context.Context, res Result, i Intent) Result {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	found, err := b.find(ctx, i.search())
+	switch {
+	case err == nil && len(found) == 0:
+		res.Outcome = OutcomeRejected
+	case err == nil && len(found) == 1:
+		f := found[0]
+		return Result{Outcome: OutcomeCreated, UUID: f.UUID, Name: f.Name, State: f.State, Href: f.Href, CorrelationID: res.CorrelationID}
+	default:
+		res.Code = ""
+	}
+	return res
 }
 
 func (b *Broker) sendOnce(ctx context.Context, r Request, p Proposal) (res Result) {

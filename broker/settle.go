@@ -33,7 +33,7 @@ func (b *Broker) settle(ctx context.Context, p Proposal, to State, code Code, re
 // settleOnce tries to record everything once: the state, the event, and last
 // the removal of the intent, which only a recorded and known outcome allows.
 func (b *Broker) settleOnce(ctx context.Context, p Proposal) (Proposal, bool) {
-	moved, err := b.move(ctx, Step{ID: p.ID, From: []State{Approved, Sending}, To: p.State, Code: p.Code, Result: p.Result})
+	moved, err := b.move(ctx, Step{ID: p.ID, From: from(p.State), To: p.State, Code: p.Code, Result: p.Result})
 	if err != nil {
 		now, lerr := b.o.Ledger.Load(ctx, p.ID)
 		if lerr != nil || now.State != p.State {
@@ -49,6 +49,18 @@ func (b *Broker) settleOnce(ctx context.Context, p Proposal) (Proposal, bool) {
 		b.release(ctx, p)
 	}
 	return moved, true
+}
+
+// from are the states that an outcome may follow. The sender's own answer also
+// ends what another process has meanwhile taken over as unknown.
+func from(to State) []State {
+	switch to { //nolint:exhaustive // the outcomes of a create
+	case Created:
+		return []State{Approved, Sending, Unknown, Absent}
+	case Rejected, NotSent:
+		return []State{Sending, Unknown, Absent}
+	}
+	return []State{Sending}
 }
 
 // settleUntil records an outcome until it stands. Drain waits for it.

@@ -5,21 +5,49 @@ import (
 	"errors"
 )
 
+// Status is a proposal and, where several assets may be what its lost create
+// made, those.
+type Status struct {
+	Proposal   Proposal
+	Candidates []Asset
+	// Reveal says that this is the first report of a creation to its principal
+	// after its answer was lost: a service token's uuid may be given once (I9).
+	Reveal bool
+}
+
 // Status returns one proposal of the caller, or with an empty id the caller's
-// most recent ones, newest first.
-func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Proposal, error) {
+// most recent ones, newest first. A create whose answer was lost is looked for
+// once more.
+func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Status, error) {
+	var ps []Proposal
 	if id != "" {
 		p, err := b.load(ctx, c, id)
 		if err != nil {
 			return nil, err
 		}
-		return []Proposal{p}, nil
+		ps = []Proposal{p}
+	} else {
+		var err error
+		if ps, err = b.o.Ledger.List(ctx, Query{Principal: c.Principal, Limit: limit}); err != nil {
+			return nil, b.ledgerFailed(ctx, err)
+		}
 	}
-	ps, err := b.o.Ledger.List(ctx, Query{Principal: c.Principal, Limit: limit})
-	if err != nil {
-		return nil, b.ledgerFailed(ctx, err)
+	out := make([]Status, len(ps))
+	for i, p := range ps {
+		out[i].Proposal = p
+		if p.State == Unknown || p.State == Absent {
+			// A look that fails changes nothing: the proposal stays unknown.
+			now, found, err := b.Reconcile(ctx, p.ID)
+			if err == nil {
+				out[i].Proposal = now
+			}
+			if len(found) > 1 {
+				out[i].Candidates = found
+			}
+		}
+		out[i].Reveal = out[i].Proposal.State == Created && b.looks.first(p.ID)
 	}
-	return ps, nil
+	return out, nil
 }
 
 // Withdraw ends a proposal of the caller that nobody has decided yet. Of a

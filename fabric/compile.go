@@ -62,6 +62,7 @@ func (c *compilation) request(t broker.ChangeType, spec []byte) (broker.Request,
 		return broker.Request{}, c.refusal()
 	}
 	r.Hash = broker.HashRequest(t, r.Body)
+	r.Twin = twinOf(t, r.Body)
 	r.Secrets = secretPointers(body)
 	r.Brief = briefOf(r, facts{})
 	r.Item = itemOf(r, facts{})

@@ -109,6 +109,7 @@ func (m *Memory) List(_ context.Context, q broker.Query) ([]broker.Proposal, err
 func matches(p broker.Proposal, q broker.Query) bool {
 	return (q.Principal == broker.Principal{} || p.Caller.Principal == q.Principal) &&
 		(q.Hash == "" || p.Hash == q.Hash) &&
+		(q.Twin == "" || p.Twin == q.Twin) &&
 		(q.Account == "" || p.Account == q.Account) &&
 		(len(q.States) == 0 || slices.Contains(q.States, p.State))
 }

@@ -56,23 +56,33 @@ func (t *Tools) status(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		return nil, err
 	}
 	out := statusResult{Proposals: []proposal{}}
-	for _, p := range ps {
-		out.Proposals = append(out.Proposals, view(p))
+	for _, s := range ps {
+		out.Proposals = append(out.Proposals, view(s))
 	}
 	return toolsets.Result(out, false)
 }
 
-func view(p broker.Proposal) proposal {
+func view(s broker.Status) proposal {
+	p := s.Proposal
 	v := proposal{
 		ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, State: p.State, Code: p.Code,
-		Outcome: toolsets.OutcomeOf(p.State.Outcome()), Result: asset(p, false), RequestSHA256: p.Hash,
+		Outcome: toolsets.OutcomeOf(p.State.Outcome()), Result: asset(p, s.Reveal), RequestSHA256: p.Hash,
 		MintedAt: stamp(p.MintedAt), ExpiresAt: stamp(p.ExpiresAt),
 		PriceContext: toolsets.PriceOf(p.Quote), Candidates: []toolsets.Asset{},
 	}
 	if status, detail := p.Confirmation(); status != "" {
 		v.HumanConfirmation = &humanConfirmation{status, detail}
 	}
+	for _, a := range s.Candidates {
+		v.Candidates = append(v.Candidates, candidate(p, a))
+	}
 	return v
+}
+
+// candidate is an asset that a lost create may have made.
+func candidate(p broker.Proposal, a broker.Asset) toolsets.Asset {
+	p.Result = &broker.Result{UUID: a.UUID, Name: a.Name, State: a.State, Href: a.Href}
+	return *asset(p, false)
 }
 
 type withdrawArgs struct {
@@ -91,5 +101,5 @@ func (t *Tools) withdraw(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
-	return toolsets.Result(statusResult{Proposals: []proposal{view(p)}}, false)
+	return toolsets.Result(statusResult{Proposals: []proposal{view(broker.Status{Proposal: p})}}, false)
 }
