@@ -29,7 +29,7 @@ type roundTripper struct{ sim *Sim }
 
 func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
-		defer req.Body.Close() //nolint:errcheck // nothing depends on it
+		defer func() { _ = req.Body.Close() }()
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err

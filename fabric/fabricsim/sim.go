@@ -11,7 +11,7 @@ import (
 
 const (
 	// Secret logs any client id in.
-	Secret = "sim-secret" //nolint:gosec // the simulator's published password, not a credential
+	Secret = "sim-secret"
 	// StaticToken is a bearer token that never expires, for clients that are
 	// configured with a token instead of credentials.
 	StaticToken = "sim-token"
