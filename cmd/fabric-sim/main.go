@@ -109,7 +109,7 @@ func serve(ctx context.Context, f flags, stdout io.Writer) error {
 	case err = <-failed:
 	}
 	sim.Close() // else what hangs would hold the shutdown up
-	late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	for _, s := range servers {
 		if s.Shutdown(late) != nil {

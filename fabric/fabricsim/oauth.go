@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	tokenPath = "/oauth2/v1/token"
+	tokenPath = "/oauth2/v1/token" //nolint:gosec // a path, not a credential
 	maxBad    = 5
 )
 

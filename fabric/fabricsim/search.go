@@ -45,7 +45,11 @@ func (s *Sim) search(c *call, g grammar) response {
 
 // indexed says whether searches know a already.
 func (s *Sim) indexed(c *call, a *asset) bool {
-	return !c.now.Before(a.searchable) && !(a.created && c.now.Before(a.at.Add(c.slowIndex)))
+	from := a.searchable
+	if slow := a.at.Add(c.slowIndex); a.created && slow.After(from) {
+		from = slow
+	}
+	return !c.now.Before(from)
 }
 
 // matches evaluates a filter that passed its grammar; nil matches all.
