@@ -50,7 +50,8 @@ func (b *Broker) begin(ctx context.Context, c Caller, claims Claims, p Proposal)
 	if p.Caller.Principal != c.Principal { // the token's tag said so already (I10)
 		return Question{}, Refuse(ErrWrongPrincipal, "propose the change yourself", "the confirm token belongs to somebody else")
 	}
-	if p.State != Pending {
+	// An expired one goes on to the ledger: the first confirm spends it (I5).
+	if p.State != Pending && (p.State != Expired || p.Spent) {
 		return Question{}, notPending(p)
 	}
 	ok := Checks{ProposalExists: yes(true), NotEvicted: yes(true), NotPreviouslyUsed: yes(true)}
@@ -95,12 +96,15 @@ func (b *Broker) mayAsk(ctx context.Context, c Caller) error {
 // spend makes the step that uses up the token. Everything that the question
 // needs is set in that one step.
 func (b *Broker) spend(ctx context.Context, p Proposal) (Proposal, error) {
-	attention := b.attention(ctx, p)
-	return b.move(ctx, Step{
+	s := Step{
 		ID: p.ID, From: []State{Pending}, To: Asking,
-		Spend: true, Unexpired: true, MaxAsking: maxAsking,
-		AskUntil: b.now().Add(b.o.AskTimeout), Attention: attention, ConfirmCode: b.code(p, attention),
-	})
+		Spend: true, Unexpired: true, MaxAsking: maxAsking, AskUntil: b.now().Add(b.o.AskTimeout),
+	}
+	if p.Payload != nil { // an expired one has none
+		s.Attention = b.attention(ctx, p)
+		s.ConfirmCode = b.code(p, s.Attention)
+	}
+	return b.move(ctx, s)
 }
 
 // notSpent explains why the step to asking was refused.
