@@ -57,7 +57,6 @@ func (s *Sim) seed(l []any) error {
 		if err != nil {
 			return err
 		}
-		a.searchable = a.at
 		s.store(a)
 	}
 	return nil
