@@ -40,7 +40,7 @@ func (a *API) Find(ctx context.Context, s broker.Search) ([]broker.Asset, error)
 	if p := fieldText(body, "project.projectId"); p != "" {
 		filter = append(filter, match("/project/projectId", "=", p))
 	}
-	rows, err := a.all(ctx, searches[s.ChangeType], filter)
+	rows, err := a.all(ctx, searches[s.ChangeType], filter, broker.Mask{})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *API) twins(ctx context.Context, r broker.Request) ([]broker.Asset, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.o.LookupTimeout)
 	defer cancel()
-	rows, err := a.all(ctx, searches[r.ChangeType], filter)
+	rows, err := a.all(ctx, searches[r.ChangeType], filter, r.Mask())
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +157,14 @@ func before(created string, since time.Time) bool {
 
 // all returns every row of a search, from every page. A page that fails fails
 // it all: from a part nothing can be concluded.
-func (a *API) all(ctx context.Context, kind string, filter []expression) ([]any, error) {
+func (a *API) all(ctx context.Context, kind string, filter []expression, m broker.Mask) ([]any, error) {
 	var rows []any
 	for range findPages {
 		c, err := pageCall(kind, filter, len(rows))
 		if err != nil {
 			return nil, err
 		}
+		c.mask = m // an error may echo the filter, which may name a service token
 		v, err := a.document(ctx, c)
 		if err != nil {
 			return nil, err

@@ -9,30 +9,27 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"fabricbroker/broker"
 )
 
-// Validate implements [broker.Provider]. The look-ups and the dry run go out at
-// the same time. An asset that the dry run created outweighs everything else,
-// then what the look-ups rule out, then what the dry run refused.
+// Validate implements [broker.Provider]. The look-ups, the search for twins and
+// the dry run go out at the same time. An asset that the dry run created
+// outweighs everything else, then what the look-ups rule out, then what the dry
+// run refused.
 func (a *API) Validate(ctx context.Context, r broker.Request) (broker.Validation, error) {
-	looked := make(chan findings, 1)
-	go func() {
-		var f findings
-		// An odd answer must not end the process, nor the proposal (I11).
-		defer func() {
-			if p := recover(); p != nil {
-				a.o.Log.ErrorContext(ctx, "look-ups panicked", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
-				f = findings{warnings: []broker.Issue{{Message: "not checked: what the request refers to could not be judged"}}}
-			}
-			looked <- f
-		}()
-		f = a.lookUp(ctx, r)
-	}()
-	echo, refusal := a.dryRun(ctx, r)
-	f := <-looked
+	var (
+		f     findings
+		twins []broker.Asset
+		blind []broker.Issue
+		wg    sync.WaitGroup
+	)
+	wg.Go(func() { f = a.lookUpSafely(ctx, r) })
+	wg.Go(func() { twins, blind = a.twinsSafely(ctx, r) })
+	n, refusal := a.dryRun(ctx, r)
+	wg.Wait()
 
 	switch {
 	case refusal != nil && refusal.Code == broker.ErrDryRunCreated:
@@ -42,12 +39,49 @@ func (a *API) Validate(ctx context.Context, r broker.Request) (broker.Validation
 	case refusal != nil:
 		return broker.Validation{}, refusal
 	}
+	date, _ := http.ParseTime(n.header.Get("Date")) // without one it stays zero
 	return broker.Validation{
-		Entity:      r.Mask().JSON(echo),
-		Differences: differences(r, echo),
+		Entity:      r.Mask().JSON(redactJSON(n.body)),
+		Differences: differences(r, n.body),
 		Brief:       briefOf(r, f.facts),
-		Warnings:    f.warnings,
+		Warnings:    append(f.warnings, blind...),
+		Date:        date,
+		Twins:       twins,
 	}, nil
+}
+
+// lookUpSafely is lookUp for a goroutine: an odd answer must not end the
+// process, nor the proposal (I11).
+func (a *API) lookUpSafely(ctx context.Context, r broker.Request) (f findings) {
+	defer func() {
+		if a.recovered(ctx, "look-ups", recover()) {
+			f = findings{warnings: []broker.Issue{{Message: "not checked: what the request refers to could not be judged"}}}
+		}
+	}()
+	return a.lookUp(ctx, r)
+}
+
+// twinsSafely warns where it cannot look: that must not cost the proposal.
+func (a *API) twinsSafely(ctx context.Context, r broker.Request) (twins []broker.Asset, blind []broker.Issue) {
+	unseen := []broker.Issue{{Path: "spec", Message: "not checked: whether the same thing exists already"}}
+	defer func() {
+		if a.recovered(ctx, "search for twins", recover()) {
+			twins, blind = nil, unseen
+		}
+	}()
+	twins, err := a.twins(ctx, r)
+	if err != nil {
+		a.o.Log.WarnContext(ctx, "whether the same thing exists already could not be checked", "err", err)
+		return nil, unseen
+	}
+	return twins, nil
+}
+
+func (a *API) recovered(ctx context.Context, what string, p any) bool {
+	if p != nil {
+		a.o.Log.ErrorContext(ctx, what+" panicked", "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+	}
+	return p != nil
 }
 
 // preflight refuses for what the look-ups found, and tells the dry run's errors
@@ -67,7 +101,7 @@ func preflight(f findings, dry *broker.Refusal) *broker.Refusal {
 
 // dryRun has the API judge the exact bytes of r. It returns the echo, or why the
 // dry run did not pass.
-func (a *API) dryRun(ctx context.Context, r broker.Request) ([]byte, *broker.Refusal) {
+func (a *API) dryRun(ctx context.Context, r broker.Request) (answer, *broker.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, a.o.DryRunTimeout)
 	defer cancel()
 	n, err := a.sendDryRun(ctx, call{
@@ -77,11 +111,11 @@ func (a *API) dryRun(ctx context.Context, r broker.Request) ([]byte, *broker.Ref
 	var refusal *broker.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return nil, refusal
+		return answer{}, refusal
 	case err != nil:
-		return nil, broker.Refuse(broker.ErrInternal, "report this", "the dry run could not be sent")
+		return answer{}, broker.Refuse(broker.ErrInternal, "report this", "the dry run could not be sent")
 	}
-	return a.judgeDryRun(r, n)
+	return n, a.judgeDryRun(r, n)
 }
 
 // sendDryRun sends it, and once more where no connection could be made, or on 429
@@ -113,23 +147,23 @@ func (a *API) sendDryRun(ctx context.Context, c call) (answer, error) {
 
 // judgeDryRun decides by the body: networks answer a dry run with 201, routers a
 // create with 200.
-func (a *API) judgeDryRun(r broker.Request, n answer) ([]byte, *broker.Refusal) {
+func (a *API) judgeDryRun(r broker.Request, n answer) *broker.Refusal {
 	if uuid := orderedByDryRun(r, n); uuid != "" {
-		return nil, a.dryRunCreated(r, n, uuid)
+		return a.dryRunCreated(r, n, uuid)
 	}
 	switch {
 	case n.ok():
 		if why := unclear(r, n); why != "" {
-			return nil, broker.Refuse(broker.ErrDryRunUnclear,
+			return broker.Refuse(broker.ErrDryRunUnclear,
 				"do not send it again blindly: look with fabric_search whether something of this name exists, then tell the operator",
 				"the dry run was answered %d, but %s; nothing proves that the request was judged", n.status, why)
 		}
-		return n.body, nil
+		return nil
 	case n.status >= 300 && n.status < 400:
-		return nil, broker.Refuse(broker.ErrDryRunUnclear, "check EQUINIX_API_ENDPOINT",
+		return broker.Refuse(broker.ErrDryRunUnclear, "check EQUINIX_API_ENDPOINT",
 			"the dry run was answered %s; redirects are never followed", a.describeFor(r, n))
 	}
-	return nil, a.dryRunRefused(r, n)
+	return a.dryRunRefused(r, n)
 }
 
 // unclear says what is missing in a 2xx answer to a dry run, "" where it passed.
@@ -200,6 +234,10 @@ func (a *API) dryRunRefused(r broker.Request, n answer) *broker.Refusal {
 	}
 	refusal := broker.Refuse(broker.ErrUpstreamUnavailable, "try again in a moment", "the dry run was answered %s", said)
 	refusal.Upstream = errs
+	hint := hints(r, errs)
+	if hint != "" {
+		refusal.NextStep = hint
+	}
 	switch {
 	case n.status == http.StatusUnauthorized:
 		refusal.Code, refusal.NextStep = broker.ErrUpstreamUnauthorized, "check the credentials of this server"
@@ -209,9 +247,9 @@ func (a *API) dryRunRefused(r broker.Request, n answer) *broker.Refusal {
 		refusal.Code = broker.ErrDryRunUnsupported
 		refusal.NextStep = "this type cannot be proposed: without a dry run nothing is created here; a person can order it in the portal"
 	case n.status < 500 && len(errs) > 0:
-		refusal.Code, refusal.NextStep = broker.ErrDryRunRejected, "correct what the message names, then propose again"
-		if h := hints(r, errs); h != "" {
-			refusal.NextStep = h
+		refusal.Code = broker.ErrDryRunRejected
+		if hint == "" {
+			refusal.NextStep = "correct what the message names, then propose again"
 		}
 	}
 	return refusal
