@@ -32,7 +32,10 @@ func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, erro
 	if err != nil {
 		return Confirmed{}, b.ledgerFailed(ctx, err)
 	}
-	if p.State == Asking && b.now().After(p.AskUntil) {
+	if p.State != Asking { // an answer that comes second needs no step to be told
+		return b.Outcome(ctx, id)
+	}
+	if b.now().After(p.AskUntil) {
 		// The asking deadline decides before anything else.
 		a = Answer{State: TimedOut, Status: string(TimedOut), Channel: a.Channel, Detail: "the answer came after the deadline"}
 	}
