@@ -38,11 +38,7 @@ func (u *Unresolved) Adopt(ctx context.Context, i broker.Intent) (bool, error) {
 			return err
 		}
 		r.Owner = ownerInfo{os.Getpid(), u.d.owner.token}
-		b, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		err = u.d.replace(unresolvedDir, name, intentSuffix, append(b, '\n'))
+		err = u.d.overwrite(name, r)
 		adopted = err == nil
 		return err
 	})
@@ -50,4 +46,48 @@ func (u *Unresolved) Adopt(ctx context.Context, i broker.Intent) (bool, error) {
 		return false, unavailable("adopt", notAdopted, err)
 	}
 	return adopted, nil
+}
+
+// Judge writes a person's verdict into the intent of proposal id, durably. Who
+// holds the intent, or adopts it, takes the verdict from there; a later one
+// replaces it. ErrProposalUnknown: there is no such intent, or it is settled.
+func (u *Unresolved) Judge(ctx context.Context, id broker.ID, v broker.Verdict) error {
+	found := false
+	err := u.d.exclusive(ctx, func() error {
+		all, _, err := u.list()
+		if err != nil {
+			return err
+		}
+		for _, i := range all {
+			if i.ProposalID != id || id == "" {
+				continue
+			}
+			found = true
+			name := fileName(i.Account, i.Hash)
+			r, err := u.read(name)
+			if err != nil {
+				return err
+			}
+			r.Verdict = &v
+			return u.d.overwrite(name, r)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return unavailable("judge", notJudged, err)
+	case !found:
+		return broker.Refuse(broker.ErrProposalUnknown, "`fabric-broker doctor` lists the unresolved creates",
+			"there is no unresolved create of proposal %s", broker.Quote(string(id)))
+	}
+	return nil
+}
+
+// overwrite puts r in the place of the intent called name.
+func (d *Dir) overwrite(name string, r record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return d.replace(unresolvedDir, name, intentSuffix, append(b, '\n'))
 }

@@ -184,6 +184,7 @@ const (
 	notWritten  = "the create cannot be put on record first, and nothing is sent without that"
 	notSettled  = "the create stays on record as unresolved although it was settled"
 	notAdopted  = "an unresolved create of a process that is gone cannot be taken over"
+	notJudged   = "the verdict on an unresolved create cannot be written"
 	notListed   = "the record of unresolved creates cannot be read"
 	notSwitched = "the stop switch cannot be read or set, so nothing is sent"
 )

@@ -73,6 +73,7 @@ func intent() broker.Intent {
 		Principal: broker.Principal{Kind: "jwt", Issuer: "i", Tenant: "t", Subject: "s"},
 		MintedAt:  at, ClaimedAt: at.Add(time.Minute), SendBy: at.Add(2 * time.Minute),
 		Path: "/fabric/v4/connections", Request: []byte(`{"name":"a"}`),
+		Since: at, Before: []string{"u-1"},
 	}
 }
 
@@ -406,6 +407,29 @@ func TestI8ADamagedIntentIsNotAdopted(t *testing.T) {
 	if refused(t, err, broker.ErrAuditUnavailable); got {
 		t.Error("adopted")
 	}
+}
+
+func TestJudge(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	holder, person := open(t, dir), open(t, dir)
+	want := intent()
+	do(t, holder.Intents().Claim(t.Context(), want))
+	broken := filepath.Join(dir, "unresolved", strings.Repeat("0", 64))
+	do(t, os.WriteFile(broken, nil, 0o600)) // another's trouble
+
+	v := broker.Verdict{UUID: "u-2", Reason: "seen in the portal", At: want.SendBy}
+	for _, want.Verdict = range []*broker.Verdict{{Reason: "not there", At: want.SendBy}, &v} {
+		do(t, person.Intents().Judge(t.Context(), want.ProposalID, *want.Verdict))
+		got, err := holder.Intents().List(t.Context())
+		do(t, err)
+		if diff := cmp.Diff(want, got[1]); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	refused(t, person.Intents().Judge(t.Context(), "p-2", v), broker.ErrProposalUnknown)
+	refused(t, person.Intents().Judge(t.Context(), "", v), broker.ErrProposalUnknown)
+	do(t, holder.Intents().Settle(t.Context(), want.Account, want.Hash, want.ProposalID))
+	refused(t, person.Intents().Judge(t.Context(), want.ProposalID, v), broker.ErrProposalUnknown)
 }
 
 func TestOwnersLeaveNothingBehind(t *testing.T) {

@@ -147,5 +147,8 @@ func size(p broker.Proposal) int {
 	for _, w := range p.Payload.Warnings {
 		n += len(w.Path) + len(w.Message)
 	}
+	for _, a := range p.Payload.Twins {
+		n += len(a.UUID) + len(a.Name) + len(a.State) + len(a.Href) + len(a.CreatedAt)
+	}
 	return n
 }

@@ -15,7 +15,7 @@ func clone(p broker.Proposal) broker.Proposal {
 		q := *p.Payload
 		q.Spec, q.Body = slices.Clone(q.Spec), slices.Clone(q.Body)
 		q.Differences, q.Warnings = slices.Clone(q.Differences), slices.Clone(q.Warnings)
-		q.Attention = slices.Clone(q.Attention)
+		q.Twins, q.Attention = slices.Clone(q.Twins), slices.Clone(q.Attention)
 		p.Payload = &q
 	}
 	return p

@@ -32,6 +32,7 @@ var addRules = []rule{
 		spoil := func(p broker.Proposal) {
 			p.Payload.Spec[0], p.Payload.Body[0] = 'X', 'X'
 			p.Payload.Differences[0].Path, p.Payload.Warnings[0].Path = "X", "X"
+			p.Payload.Twins[0].UUID = "X"
 			p.Payload.Brief.What = "X"
 		}
 		want := b.proposal(ada, "a").Payload
@@ -202,6 +203,7 @@ var listRules = []rule{
 			{"nobody's", broker.Query{Principal: broker.Local}, nil},
 			{"of a hash", broker.Query{Hash: hash}, []broker.ID{other.ID, mine}},
 			{"of a hash and an account", broker.Query{Hash: hash, Account: account}, []broker.ID{mine}},
+			{"of a twin", broker.Query{Twin: "twin of b"}, []broker.ID{asking}},
 			{"in one of two states", broker.Query{States: []broker.State{broker.Asking, broker.Unknown}}, []broker.ID{asking}},
 			{"pending, without what has expired", broker.Query{States: []broker.State{broker.Pending}}, []broker.ID{other.ID, mine}},
 			{"expired, without a step that said so", broker.Query{States: []broker.State{broker.Expired}}, []broker.ID{lapsed.ID}},

@@ -92,6 +92,7 @@ func (b *bench) proposal(who broker.Principal, name string) broker.Proposal {
 		ChangeType: broker.ConnectionCreate,
 		Name:       name,
 		Hash:       broker.HashRequest(broker.ConnectionCreate, body),
+		Twin:       "twin of " + name,
 		Caller:     broker.Caller{Principal: who, ClientName: "c", ClientVersion: "1", ProtocolVersion: "2026-07-28"},
 		Account:    account,
 		MintedAt:   b.clock.now(),
@@ -105,6 +106,8 @@ func (b *bench) proposal(who broker.Principal, name string) broker.Proposal {
 			Differences: []broker.Difference{{Path: "/name", Sent: `"a"`, Returned: `"b"`}},
 			Warnings:    []broker.Issue{{Path: "name", Message: "has a space"}},
 			DryRunAt:    b.clock.now(),
+			DryRunDate:  b.clock.now().Add(time.Second),
+			Twins:       []broker.Asset{{UUID: "u", Name: "n", State: "s", Href: "h", CreatedAt: "c"}},
 		},
 	}
 }
