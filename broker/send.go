@@ -48,6 +48,10 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 		b.release(detached, p)
 		return b.cancelled(ctx, p)
 	}
+	if err := b.halted(detached); err != nil { // somebody may have pulled the switch meanwhile
+		b.release(detached, p)
+		return b.stopped(detached, p, asRefusal(err))
+	}
 	if err := b.halted(detached); err != nil { // set during the last dry run
 		b.release(detached, p)
 		return b.stopped(detached, p, asRefusal(err))

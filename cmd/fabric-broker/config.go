@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,8 @@ import (
 // config is the configuration: each field is a flag and an environment
 // variable, the flag first. An empty variable is unset, but for PREVIEW.
 type config struct {
+	stateFlags
+
 	APIEndpoint string `name:"api-endpoint" env:"EQUINIX_API_ENDPOINT" default:"https://api.equinix.com" help:"The Fabric API: https, or http on loopback."`
 	APIClientID string `name:"api-clientid" env:"EQUINIX_API_CLIENTID,EQUINIX_ACCESS_KEY" placeholder:"ID" help:"Client id. Its secret: EQUINIX_API_CLIENTSECRET or EQUINIX_SECRET_KEY; or EQUINIX_API_TOKEN instead of both."`
 
@@ -35,7 +36,6 @@ type config struct {
 	LookupTimeout  int64  `name:"lookup-timeout-ms" env:"EQUINIX_MCP_LOOKUP_TIMEOUT_MS" default:"3000" help:"Time for look-ups."`
 	CreateTimeout  int64  `name:"create-timeout-ms" env:"EQUINIX_MCP_CREATE_TIMEOUT_MS" default:"60000" help:"Time for a create."`
 	Recheck        string `name:"recheck" env:"EQUINIX_MCP_RECHECK" default:"on" enum:"on,off" help:"Dry run and price once more before the create."`
-	StateDir       string `name:"state-dir" env:"EQUINIX_MCP_STATE_DIR" placeholder:"DIR" help:"Unresolved creates, log-in lock-out; 0700. Default: ~/.local/state/fabric-broker."`
 	Channel        string `name:"channel" env:"EQUINIX_MCP_CHANNEL" default:"auto" enum:"auto,page,form" help:"How people are asked: auto, page, form."`
 	MetricsListen  string `name:"metrics-listen" env:"EQUINIX_MCP_METRICS_LISTEN" placeholder:"ADDR" help:"Metrics on a loopback address."`
 	LogLevel       string `name:"log-level" env:"EQUINIX_MCP_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"What goes to stderr: debug, info, warn, error."`
@@ -151,21 +151,6 @@ func (c *config) credentials() error {
 		return nil
 	}
 	return errors.New("no credentials: set EQUINIX_API_CLIENTID and EQUINIX_API_CLIENTSECRET, or EQUINIX_API_TOKEN")
-}
-
-// stateDir is where the state directory is.
-func (c *config) stateDir() (string, error) {
-	if c.StateDir != "" {
-		return c.StateDir, nil
-	}
-	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "fabric-broker"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("no state directory: set EQUINIX_MCP_STATE_DIR: %w", err)
-	}
-	return filepath.Join(home, ".local", "state", "fabric-broker"), nil
 }
 
 // notBuilt names what is set although this version cannot do it: a setting that

@@ -51,9 +51,8 @@ func knownNames() []string {
 	for _, s := range secretNames {
 		names = append(names, s, s+"_FILE")
 	}
-	t := reflect.TypeFor[config]()
-	for i := range t.NumField() {
-		if env := t.Field(i).Tag.Get("env"); env != "" {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[config]()) {
+		if env := f.Tag.Get("env"); env != "" {
 			names = append(names, strings.Split(env, ",")...)
 		}
 	}

@@ -26,6 +26,9 @@ const (
 type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Show the whole story in this terminal: offline, with a simulator. Reads no EQUINIX_* variable."`
 	Stdio   stdioCmd   `cmd:"" help:"Serve MCP on stdin and stdout. This is what an MCP client starts."`
+	Resolve resolveCmd `cmd:"" help:"Say what became of a create whose answer was lost."`
+	Halt    haltCmd    `cmd:"" help:"Stop every dry run and create of this state directory."`
+	Resume  resumeCmd  `cmd:"" help:"Take the stop back."`
 	Secret  secretCmd  `cmd:"" help:"Print a new confirm secret, for EQUINIX_MCP_CONFIRM_SECRET."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fabricbroker/broker"
+	"fabricbroker/broker/audit"
+)
+
+// stateFlags say where the state directory is. Commands of an operator need
+// nothing else.
+type stateFlags struct {
+	StateDir string `name:"state-dir" env:"EQUINIX_MCP_STATE_DIR" placeholder:"DIR" help:"Unresolved creates, audit log, log-in lock-out; 0700. Default: ~/.local/state/fabric-broker."`
+}
+
+// path is where the state directory is.
+func (s stateFlags) path() (string, error) {
+	if s.StateDir != "" {
+		return s.StateDir, nil
+	}
+	if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "fabric-broker"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no state directory: set EQUINIX_MCP_STATE_DIR: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "fabric-broker"), nil
+}
+
+// open opens the state directory; a mistake in it is one of configuration.
+func (s stateFlags) open() (*audit.Dir, error) {
+	path, err := s.path()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	dir, err := audit.OpenDir(path)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return dir, nil
+}
+
+type haltCmd struct {
+	stateFlags
+	Reason string `required:"" placeholder:"TEXT" help:"Why. It is shown to whoever proposes or confirms."`
+}
+
+// Run sets the stop switch.
+func (c *haltCmd) Run() error {
+	dir, err := c.open()
+	if err != nil {
+		return err
+	}
+	if err := dir.Halt().Set(context.Background(), c.Reason); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, "halted: no dry run and no create is sent by any server of", dir.Path(), "until fabric-broker resume")
+	return err
+}
+
+type resumeCmd struct{ stateFlags }
+
+// Run takes the stop switch back, and says why it was set.
+func (c *resumeCmd) Run() error {
+	dir, err := c.open()
+	if err != nil {
+		return err
+	}
+	reason, err := dir.Halt().Halted(context.Background())
+	if err != nil {
+		return err
+	}
+	if err := dir.Halt().Clear(context.Background()); err != nil {
+		return err
+	}
+	if reason == "" {
+		_, err = fmt.Fprintln(os.Stdout, "nothing was halted")
+	} else {
+		_, err = fmt.Fprintln(os.Stdout, "resumed; it was halted because:", broker.Quote(reason))
+	}
+	return err
+}
+
+type resolveCmd struct {
+	stateFlags
+	Proposal string `arg:"" help:"The proposal whose create has an unknown outcome."`
+	Created  string `xor:"verdict" required:"" placeholder:"UUID" help:"It exists: this is it."`
+	Absent   bool   `xor:"verdict" required:"" help:"It does not exist. You have looked on the provider's side."`
+	Reason   string `placeholder:"TEXT" help:"How you know. Required with --absent."`
+}
+
+// Run writes a person's last word into the file of the unresolved create. The
+// server that holds it takes it from there.
+func (c *resolveCmd) Run() error {
+	if c.Absent && c.Reason == "" {
+		return usageError{errors.New("--absent needs --reason: say how you know that it does not exist")}
+	}
+	dir, err := c.open()
+	if err != nil {
+		return err
+	}
+	v := broker.Verdict{UUID: c.Created, Reason: c.Reason, At: time.Now().UTC()}
+	if err := dir.Intents().Judge(context.Background(), broker.ID(c.Proposal), v); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, "recorded: the server that holds this proposal applies it within half a minute; if none runs, the next one does at its start")
+	return err
+}
