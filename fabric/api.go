@@ -118,7 +118,11 @@ func parseEndpoint(s string) (*url.URL, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
 		return nil, errors.New("fabric: the endpoint must be scheme and host alone, like " + DefaultEndpoint)
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
-		return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host)}, nil
+		host := strings.ToLower(u.Host)
+		if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; strings.HasSuffix(host, port) {
+			host = strings.TrimSuffix(host, port) // one name for one account
+		}
+		return &url.URL{Scheme: u.Scheme, Host: host}, nil
 	default:
 		return nil, fmt.Errorf("fabric: the endpoint %s://%s must be https, or http on loopback", u.Scheme, u.Host)
 	}

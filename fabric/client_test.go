@@ -111,7 +111,7 @@ func (r *rig) count(method, path string) int {
 
 var (
 	yes, no = true, false
-	real    = &no
+	forReal = &no
 	dry     = &yes
 )
 
@@ -181,7 +181,7 @@ func TestEndpoints(t *testing.T) {
 			t.Errorf("%s is taken as an endpoint", s)
 		}
 	}
-	for s, production := range map[string]bool{"": true, "https://api.equinix.com/": true, "https://api.equinix.com:8443": false, "http://localhost:1": false, "http://[::1]:8": false, "https://sandbox.example": false} {
+	for s, production := range map[string]bool{"": true, "https://api.equinix.com/": true, "https://API.equinix.com:443": true, "https://api.equinix.com:8443": false, "http://localhost:1": false, "http://[::1]:8": false, "https://sandbox.example": false} {
 		a := newAPI(t, s)
 		if a.Account().Production != production {
 			t.Errorf("%s: production is %v", s, a.Account().Production)

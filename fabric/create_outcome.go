@@ -23,6 +23,9 @@ func (a *API) outcome(r broker.Request, n answer) broker.Result {
 		res = created(r, v, uuid)
 	case refuses && len(errs) > 0 && uuid == "" && !hasCode(errs, codeVLANTaken):
 		res = broker.Result{Outcome: broker.OutcomeRejected, Code: code, Upstream: errs, Detail: "the create was refused: " + listErrors(errs)}
+		if h := hints(r, errs); h != "" {
+			res.Detail += "; " + h
+		}
 	default:
 		res = broker.Result{Outcome: broker.OutcomeUnknown, Upstream: errs, Detail: "the create was answered " + a.describeFor(r, n) + "; the asset may exist"}
 		if n.ok() {

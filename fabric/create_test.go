@@ -95,7 +95,7 @@ func TestCreateOutcomes(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(o *fabric.Options) { o.CreateTimeout = time.Second })
 			req := compiled(t, r.api, broker.ConnectionCreate, awsSpec("c-1", 50, 1017))
-			r.fail("POST", "/fabric/v4/connections", real, row.do, 1)
+			r.fail("POST", "/fabric/v4/connections", forReal, row.do, 1)
 			got := r.api.Create(t.Context(), req, "prop-1", soon())
 			if got.Outcome != row.want || got.Code != row.code || row.uuid != "" && got.UUID != row.uuid {
 				t.Errorf("got %+v, want %s %s", got, row.want, row.code)
@@ -179,14 +179,14 @@ func TestCreateServiceTokenKeepsItsID(t *testing.T) {
 	req := compiled(t, r.api, broker.ServiceTokenCreate, tokenSpec("t-1"))
 	for _, body := range []string{`"{\"uuid\":\"` + uuid + `\",\"na"`, `"{\"name\":\"x\",\"uuid\":\"407f8239-254c-4fe2-a3"`} {
 		r.sim.ClearFaults()
-		r.fail("POST", "/fabric/v4/serviceTokens", real, status(201, body), 1)
+		r.fail("POST", "/fabric/v4/serviceTokens", forReal, status(201, body), 1)
 		got := r.api.Create(t.Context(), req, "p", soon())
 		if got.Outcome != broker.OutcomeUnknown || strings.Contains(whole(got), "407f8239") {
 			t.Errorf("got %+v", got)
 		}
 	}
 	r.sim.ClearFaults()
-	r.fail("POST", "/fabric/v4/serviceTokens", real, status(201, `{"uuid":"`+uuid+`","href":"https://api.equinix.com/fabric/v4/serviceTokens/`+uuid+`"}`), 1)
+	r.fail("POST", "/fabric/v4/serviceTokens", forReal, status(201, `{"uuid":"`+uuid+`","href":"https://api.equinix.com/fabric/v4/serviceTokens/`+uuid+`"}`), 1)
 	got := r.api.Create(t.Context(), req, "p", soon())
 	if got.UUID != uuid || strings.Contains(got.Href, uuid) {
 		t.Errorf("got %+v", got)

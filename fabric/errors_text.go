@@ -65,12 +65,10 @@ func listErrors(errs []broker.UpstreamError) string {
 
 // codeWord leaves a code as it is and quotes what is none.
 func codeWord(s string) string {
-	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-_.", c) >= 0) {
-			return broker.QuoteMax(s, 64)
-		}
+	if onlyHas(s, "-_.") {
+		return s
 	}
-	return s
+	return broker.QuoteMax(s, 64)
 }
 
 func hasCode(errs []broker.UpstreamError, codes ...string) bool {

@@ -161,12 +161,12 @@ func TestTokenLives(t *testing.T) {
 					}
 				}
 				read()
-				time.Sleep(life - min(life/2, time.Minute) - time.Millisecond) //nolint:forbidigo // the bubble's clock
+				time.Sleep(life - min(life/2, time.Minute) - time.Millisecond)
 				read()
 				if logIns() != 1 {
 					t.Errorf("%d log-ins while the token was good, want 1", logIns())
 				}
-				time.Sleep(2 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+				time.Sleep(2 * time.Millisecond)
 				read()
 				if logIns() != 2 {
 					t.Errorf("%d log-ins after its time, want 2", logIns())
@@ -201,7 +201,7 @@ func TestLogInAfter401(t *testing.T) {
 		}
 	})
 	t.Run("never a create", func(t *testing.T) {
-		r.fail("POST", "/fabric/v4/networks", real, unauthorized, 1)
+		r.fail("POST", "/fabric/v4/networks", forReal, unauthorized, 1)
 		got := r.api.Create(t.Context(), req, "p", soon())
 		if got.Outcome != broker.OutcomeRejected || got.Code != broker.ErrUpstreamUnauthorized || r.count("POST", "/fabric/v4/networks") != 1 {
 			t.Errorf("got %+v after %d creates", got, r.count("POST", "/fabric/v4/networks"))

@@ -158,10 +158,5 @@ func (a *API) routerPackage(ctx context.Context, router any) any {
 }
 
 func isWord(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 40
+	return s != "" && len(s) <= 40 && onlyHas(s, "_")
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // collections are the paths of the kinds.
-var collections = map[string]string{
+var collections = map[string]string{ //nolint:gosec // paths, no credentials
 	kindConnection: "/fabric/v4/connections",
 	kindNetwork:    "/fabric/v4/networks",
 	kindToken:      "/fabric/v4/serviceTokens",
@@ -47,11 +47,15 @@ func checkKind(kind string) error {
 
 // isID reports whether s may become part of a path.
 func isID(s string) bool {
-	if len(s) < 8 || len(s) > 64 {
-		return false
-	}
+	return len(s) >= 8 && len(s) <= 64 && onlyHas(s, "-")
+}
+
+// onlyHas reports whether s is letters, digits and others only.
+func onlyHas(s, others string) bool {
 	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-') {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', strings.IndexByte(others, c) >= 0:
+		default:
 			return false
 		}
 	}

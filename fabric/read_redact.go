@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
 	"fabricbroker/broker"
@@ -21,6 +23,23 @@ func redact(kind string, o map[string]any) map[string]any {
 	}
 	collect(secrets, o)
 	return rewrite(secrets, o, 0).(map[string]any)
+}
+
+// redactJSON is redact for a document that is no asset yet.
+func redactJSON(doc []byte) []byte {
+	v, err := decodeJSON(doc)
+	if err != nil {
+		return nil
+	}
+	secrets := map[string]string{}
+	collect(secrets, v)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(rewrite(secrets, v, 0)) != nil {
+		return nil
+	}
+	return b.Bytes()
 }
 
 func remember(secrets map[string]string, v any) {

@@ -42,8 +42,11 @@ func (a *API) fire(ctx context.Context, c call, bearer string, sendBy time.Time)
 	t, done := a.shotTransport(s)
 	defer done()
 	began := a.o.Now()
+	if err := ctx.Err(); err != nil {
+		return answer{}, false, err
+	}
 	// No http.Client: there is nothing to follow, no cookie to keep.
-	resp, err := t.RoundTrip(req)
+	resp, err := t.RoundTrip(req) //nolint:bodyclose // readAnswer closes it
 	if err != nil {
 		sent = s.seal()
 		switch {

@@ -71,7 +71,7 @@ func (a *API) twinsSafely(ctx context.Context, r broker.Request) (twins []broker
 	}()
 	twins, err := a.twins(ctx, r)
 	if err != nil {
-		a.o.Log.WarnContext(ctx, "whether the same thing exists already could not be checked", "err", err)
+		a.o.Log.WarnContext(ctx, "whether the same thing exists already could not be checked", "error", r.Mask().Text(err.Error()))
 		return nil, unseen
 	}
 	return twins, nil

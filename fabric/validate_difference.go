@@ -74,19 +74,23 @@ func (c *comparison) add(pointer string, sent, returned any) {
 	if path == "" {
 		path = pointer
 	}
-	c.found = append(c.found, broker.Difference{Path: path, Sent: c.json(sent), Returned: c.json(returned)})
+	c.found = append(c.found, broker.Difference{Path: path, Sent: c.json(pointer, sent), Returned: c.json(pointer, returned)})
 }
 
 // json renders a value masked, and short enough for a person to read.
-func (c *comparison) json(v any) string {
+func (c *comparison) json(pointer string, v any) string {
 	const most = 300
+	key := strings.ToLower(pointer[strings.LastIndexByte(pointer, '/')+1:])
+	if s, ok := v.(string); ok && (secretKeys[key] || strings.HasSuffix(pointer, "/serviceToken/uuid")) {
+		v = broker.MaskValue(s) // also one that was not sent
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return "null"
 	}
-	s := string(c.mask.JSON(b.Bytes()))
+	s := string(c.mask.JSON(redactJSON(b.Bytes())))
 	if len(s) <= most {
 		return s
 	}
