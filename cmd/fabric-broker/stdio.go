@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -36,10 +35,16 @@ func (c *stdioCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	ending, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ending, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
 	defer stop()
 	p.ending = ending
-	return serve(ending, assemble(p), &mcp.StdioTransport{}, ms(c.CreateTimeout), log)
+	err = serve(ending, assemble(p), &mcp.StdioTransport{}, ms(c.CreateTimeout), log)
+	if err == nil && interrupted.Err() != nil {
+		return errInterrupted
+	}
+	return err
 }
 
 // drainMargin is what draining may take beyond the create itself: the last dry
@@ -66,13 +71,6 @@ func serve(ending context.Context, a assembled, t mcp.Transport, create time.Dur
 		}
 		stop()
 	})()
-	if a.broker != nil {
-		looking, quit := context.WithCancel(ending)
-		var wg sync.WaitGroup
-		wg.Go(func() { a.broker.Run(looking) })
-		defer wg.Wait()
-		defer quit()
-	}
 	err := a.server.Run(running, t)
 	if derr := drain(); derr != nil {
 		return derr
@@ -100,7 +98,7 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 		return p, err
 	}
 	mutates := slices.Contains(c.names, "mutate")
-	path, err := c.path()
+	path, err := c.stateDir()
 	if err != nil {
 		return p, err
 	}
@@ -137,9 +135,8 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 }
 
 func (c *config) brokerOptions(dir *audit.Dir) broker.Options {
-	memory := ledger.NewMemory(ledger.Options{})
 	return broker.Options{
-		Ledger: memory, Restore: memory.Restore,
+		Ledger:  ledger.NewMemory(ledger.Options{}),
 		Intents: dir.Intents(), Halt: dir.Halt(),
 		TTL: ms(c.ConfirmTTL), AskTimeout: ms(c.ElicitTimeout), CreateTimeout: ms(c.CreateTimeout),
 		MaxPending: c.MaxPending, MaxCreates: c.MaxCreates,
