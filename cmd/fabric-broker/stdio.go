@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -71,6 +72,13 @@ func serve(ending context.Context, a assembled, t mcp.Transport, create time.Dur
 		}
 		stop()
 	})()
+	if a.broker != nil {
+		looking, quit := context.WithCancel(ending)
+		var wg sync.WaitGroup
+		wg.Go(func() { a.broker.Run(looking) })
+		defer wg.Wait()
+		defer quit()
+	}
 	err := a.server.Run(running, t)
 	if derr := drain(); derr != nil {
 		return derr
@@ -98,7 +106,7 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 		return p, err
 	}
 	mutates := slices.Contains(c.names, "mutate")
-	path, err := c.stateDir()
+	path, err := c.path()
 	if err != nil {
 		return p, err
 	}
@@ -135,8 +143,9 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 }
 
 func (c *config) brokerOptions(dir *audit.Dir) broker.Options {
+	memory := ledger.NewMemory(ledger.Options{})
 	return broker.Options{
-		Ledger:  ledger.NewMemory(ledger.Options{}),
+		Ledger: memory, Restore: memory.Restore,
 		Intents: dir.Intents(), Halt: dir.Halt(),
 		TTL: ms(c.ConfirmTTL), AskTimeout: ms(c.ElicitTimeout), CreateTimeout: ms(c.CreateTimeout),
 		MaxPending: c.MaxPending, MaxCreates: c.MaxCreates,
