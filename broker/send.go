@@ -194,7 +194,11 @@ func (b *Broker) notSending(ctx context.Context, p Proposal, err error) (Confirm
 // Provider.Create, and calls it once (I2).
 func (b *Broker) create(ctx context.Context, p Proposal, r Request, i Intent) (Confirmed, error) {
 	var res Result
-	switch err := b.record(ctx, EventSending, p, p.Caller, ""); {
+	err := b.record(ctx, EventSending, p, p.Caller, "")
+	if err == nil {
+		err = b.halted(ctx) // set since the step to sending
+	}
+	switch {
 	case err != nil: // no record, no send
 		ref := asRefusal(err)
 		res = Result{Outcome: OutcomeNotSent, Code: ref.Code, Detail: ref.Message + "; nothing was sent"}
