@@ -152,7 +152,7 @@ func (b *Broker) halted(ctx context.Context) error {
 	if reason == "" {
 		return nil
 	}
-	return Refuse(ErrHalted, "an operator must look into it and remove the file named halt in the state directory; nothing is sent until then",
+	return Refuse(ErrHalted, nextStep(ErrHalted),
 		"everything that could create is halted: %s", Quote(reason))
 }
 

@@ -132,22 +132,23 @@ func recorded(p Proposal) error {
 	return r
 }
 
+// nextStep says what to do after an end that is not the person's no.
 func nextStep(c Code) string {
-	switch c {
-	case ErrSameRequestUnresolved:
-		return "do not propose it again; an earlier create of the same request must be resolved first"
-	case ErrDryRunCreated, ErrHalted:
-		return "an operator must look into it and remove the file named halt in the state directory"
-	case ErrPriceChanged:
-		return "show the person the new price, then propose the change again"
-	case ErrUpstreamUnauthorized:
-		return "an operator must check the API credentials"
-	case ErrDailyCeiling:
-		return "an operator can raise EQUINIX_MCP_MAX_CREATES_PER_DAY, or wait until tomorrow"
-	case ErrAuditUnavailable, ErrLedgerUnavailable:
-		return "an operator must make the record writable again; then propose the change again"
+	if s, ok := nextSteps[c]; ok {
+		return s
 	}
 	return "read the error, correct the spec where it names one, then propose the change again"
+}
+
+var nextSteps = map[Code]string{
+	ErrSameRequestUnresolved: "do not propose it again; an earlier create of the same request must be resolved first",
+	ErrDryRunCreated:         "an operator must look at what was created, and end the halt with fabric-broker resume",
+	ErrHalted:                "an operator must look into it, and end the halt with fabric-broker resume",
+	ErrPriceChanged:          "show the person the new price, then propose the change again",
+	ErrUpstreamUnauthorized:  "an operator must check the API credentials",
+	ErrDailyCeiling:          "an operator can raise EQUINIX_MCP_MAX_CREATES_PER_DAY, or wait until tomorrow",
+	ErrAuditUnavailable:      "an operator must make the record writable again; then propose the change again",
+	ErrLedgerUnavailable:     "an operator must make the record writable again; then propose the change again",
 }
 
 // stop ends a proposal that must not be sent, and says so to its caller. The

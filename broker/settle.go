@@ -66,7 +66,7 @@ func from(to State) []State {
 // settleUntil records an outcome until it stands. Drain waits for it.
 func (b *Broker) settleUntil(ctx context.Context, p Proposal) {
 	for {
-		time.Sleep(recordEvery)
+		<-time.After(recordEvery)
 		if _, ok := b.settleOnce(ctx, p); ok {
 			b.o.Log.InfoContext(ctx, "the outcome is on record now", "proposal", p.ID)
 			return

@@ -97,21 +97,18 @@ func namesOf(fields map[string]reflect.Value) string {
 }
 
 func jsonType(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Int, reflect.Int64:
-		return "an integer"
-	case reflect.Bool:
-		return "a boolean"
-	case reflect.Slice:
-		if t == reflect.TypeFor[json.RawMessage]() {
-			return "JSON"
-		}
-		return "a list"
-	default:
-		return "an object"
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return "JSON"
 	}
+	if s, ok := jsonTypes[t.Kind()]; ok {
+		return s
+	}
+	return "an object"
+}
+
+var jsonTypes = map[reflect.Kind]string{
+	reflect.String: "a string", reflect.Int: "an integer", reflect.Bool: "a boolean", reflect.Slice: "a list",
+	reflect.Pointer: "an integer",
 }
 
 func refuseArguments(message string) error {

@@ -80,11 +80,11 @@ func newStage(ctx context.Context, p *person) (_ *stage, err error) {
 	s := &stage{out: os.Stdout, person: p, clock: &clock{}}
 	defer func() {
 		if err != nil {
-			s.close()
+			s.close() //nolint:contextcheck // it must run although ctx has ended
 		}
 	}()
 	s.sim = &fabricsim.Sim{Now: s.clock.now}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("demo: no port for the simulator: %w", err)
 	}

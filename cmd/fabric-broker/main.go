@@ -26,6 +26,7 @@ const (
 type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Show the whole story in this terminal: offline, with a simulator. Reads no EQUINIX_* variable."`
 	Stdio   stdioCmd   `cmd:"" help:"Serve MCP on stdin and stdout. This is what an MCP client starts."`
+	Doctor  doctorCmd  `cmd:"" help:"Check configuration, credentials, API, state directory and unresolved creates."`
 	Resolve resolveCmd `cmd:"" help:"Say what became of a create whose answer was lost."`
 	Halt    haltCmd    `cmd:"" help:"Stop every dry run and create of this state directory."`
 	Resume  resumeCmd  `cmd:"" help:"Take the stop back."`
@@ -81,6 +82,6 @@ type versionCmd struct{}
 
 // Run prints the version.
 func (versionCmd) Run() error {
-	_, err := fmt.Println("fabric-broker", version)
+	_, err := fmt.Fprintln(os.Stdout, "fabric-broker", version)
 	return err
 }

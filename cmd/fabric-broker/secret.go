@@ -14,7 +14,7 @@ type secretCmd struct{}
 // Run prints a new confirm secret. It is the one command whose output is a
 // secret, which is what it is for.
 func (secretCmd) Run() error {
-	_, err := fmt.Println(seal.Generate())
+	_, err := fmt.Fprintln(os.Stdout, seal.Generate())
 	return err
 }
 
