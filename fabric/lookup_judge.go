@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fabricbroker/broker"
 )
@@ -25,7 +26,7 @@ type judge struct {
 // look judges one asset and returns its facts.
 func (j *judge) look(rf ref, doc, pack any) asset {
 	f := asset{
-		Name:    clean(text(at(doc, "name")), 200),
+		Name:    nameOf(doc),
 		Metro:   strings.ToUpper(clean(text(at(doc, "location", "metroCode")), 8)),
 		Region:  clean(text(at(doc, "location", "region")), 40),
 		Account: clean(text(at(doc, "account", "accountNumber")), 40),
@@ -49,6 +50,21 @@ func (j *judge) look(rf ref, doc, pack any) asset {
 		f = j.token(rf, doc, f)
 	}
 	return f
+}
+
+// nameOf is an asset's name as it came, bounded. Whoever shows it escapes it:
+// a person is to see that it has line breaks or invisible characters in it.
+func nameOf(doc any) string {
+	const most = 200
+	s := text(at(doc, "name"))
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
 }
 
 func (j *judge) port(rf ref, doc any, f asset) {
