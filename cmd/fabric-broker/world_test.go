@@ -69,6 +69,7 @@ type worldSetup struct {
 	sim     *fabricsim.Sim
 	keyring *seal.Keyring
 	start   time.Time
+	ledger  func(broker.Ledger) broker.Ledger // nil = as it is
 }
 
 // testClock is a wall clock that a test moves.
@@ -114,6 +115,9 @@ func newWorld(t *testing.T, setups ...setup) *world {
 	w.ledger = ledger.NewMemory(ledger.Options{Now: w.clock.now})
 	if s.broker.Ledger == nil {
 		s.broker.Ledger = w.ledger
+	}
+	if s.ledger != nil {
+		s.broker.Ledger = s.ledger(s.broker.Ledger)
 	}
 	if s.broker.Intents == nil {
 		s.broker.Intents = w.dir.Intents()
