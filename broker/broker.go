@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 )
 
@@ -58,7 +57,7 @@ type Broker struct {
 	limits limits
 	waits  waits
 	looks  looks
-	sends  sync.WaitGroup
+	work   inflight
 }
 
 // New returns a Broker. It panics when a required part is missing: that is a
@@ -111,17 +110,17 @@ func (b *Broker) Preview() bool { return b.o.Preview }
 // AllowUnconfirmed reports the operator's opt-in for clients that cannot ask.
 func (b *Broker) AllowUnconfirmed() bool { return b.o.AllowUnconfirmed }
 
+// Hold keeps Drain waiting until the returned function is called: for a channel
+// whose answer must still be recorded.
+func (b *Broker) Hold() (release func()) { return b.work.enter() }
+
 // Drain waits until every create in flight is finished and recorded, or until
 // ctx ends. Call it before the process exits.
 func (b *Broker) Drain(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { b.sends.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("broker: a create was still in flight: %w", ctx.Err())
+	if err := b.work.wait(ctx); err != nil {
+		return fmt.Errorf("broker: a create was still in flight: %w", err)
 	}
+	return nil
 }
 
 // record tells the Recorder, and turns its failure into a refusal.

@@ -24,8 +24,7 @@ type Confirmed struct {
 // Confirmed is always filled. A non-nil error is a *Refusal: what stopped an
 // approved request, or why the provider did not create it.
 func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, error) {
-	b.sends.Add(1)
-	defer b.sends.Done()
+	defer b.work.enter()()
 	// What follows an answer is recorded even when the caller is gone.
 	detached := context.WithoutCancel(ctx)
 	p, err := b.o.Ledger.Load(detached, id)

@@ -23,7 +23,8 @@ func (b *Broker) settle(ctx context.Context, p Proposal, to State, code Code, re
 		ended = moved
 	} else {
 		b.o.Log.ErrorContext(ctx, "an outcome is not on record yet", "proposal", p.ID, "outcome", res.Outcome, "uuid", ended.ShownUUID())
-		b.sends.Go(func() { b.settleUntil(ctx, ended) })
+		done := b.work.enter()
+		go func() { defer done(); b.settleUntil(ctx, ended) }()
 	}
 	c, _ := b.finish(ended, nil)
 	c.Recorded = recorded

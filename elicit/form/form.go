@@ -43,6 +43,7 @@ type Call struct {
 // it returns that as a result and no outcome. Its error is a *broker.Refusal,
 // or a *jsonrpc.Error for a request state that is not ours.
 func (f *Form) Confirm(ctx context.Context, c Call) (broker.Confirmed, *mcp.CallToolResult, error) {
+	defer f.Broker.Hold()()
 	if c.Modern && c.Request.Params.RequestState != "" {
 		return f.retry(ctx, c)
 	}
