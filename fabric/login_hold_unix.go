@@ -18,7 +18,7 @@ func (d fileLockout) Hold(ctx context.Context, key string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("fabric: lock log-in: %w", err)
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // a name of ours in a directory of the operator's
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("fabric: lock log-in: %w", err)
 	}

@@ -72,7 +72,7 @@ func (d fileLockout) Until(_ context.Context, key string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("fabric: read lockout: %w", err)
 	}
-	b, err := os.ReadFile(name) //nolint:gosec // a name of ours in a directory of the operator's
+	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
 	}
