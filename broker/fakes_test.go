@@ -31,11 +31,8 @@ func (c *clock) move(d time.Duration) {
 }
 
 // provider does what no simulator can: it panics, hangs, and looks at the rest
-// of the world in the very moment of a create. Embedding the interface lets it
-// keep up with methods that these tests do not need.
+// of the world in the very moment of a create.
 type provider struct {
-	broker.Provider
-
 	mu       sync.Mutex
 	secrets  []string
 	brief    broker.Brief
@@ -106,6 +103,9 @@ func (p *provider) Create(ctx context.Context, r broker.Request, id broker.ID, s
 	return res
 }
 
+// Find sees nothing, and says so: then nothing can be concluded.
+func (p *provider) Find(context.Context, broker.Search) ([]broker.Asset, error) { return nil, errFault }
+
 const uuid = "5d113752-996b-4b59-8e21-8927e7b98058"
 
 func createOK(context.Context, broker.Request) broker.Result {
@@ -154,12 +154,16 @@ func monthly(amount string) pricing.Quote {
 	return pricing.Quote{Priced: true, HasMonthly: true, Monthly: m, Currency: "USD", TermMonths: 1, Source: pricing.SourceRateCard}
 }
 
+var (
+	_ broker.Provider = (*provider)(nil)
+	_ broker.Intents  = (*intents)(nil)
+	_ broker.Ledger   = (*faulty)(nil)
+)
+
 var errFault = errors.New("a fault of the test")
 
 // intents is the durable list: it outlives a broker.
 type intents struct {
-	broker.Intents
-
 	mu   sync.Mutex
 	held map[string]broker.Intent
 	fail func(op string) error
@@ -207,6 +211,8 @@ func (in *intents) List(context.Context) ([]broker.Intent, error) {
 	}
 	return out, nil
 }
+
+func (in *intents) Adopt(context.Context, broker.Intent) (bool, error) { return false, nil }
 
 func (in *intents) fault(op string) error {
 	if in.fail == nil {

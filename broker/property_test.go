@@ -60,7 +60,7 @@ func TestInvariants(t *testing.T) {
 type story struct {
 	*world
 
-	ctx    context.Context //nolint:containedctx // the life of one story
+	ctx    context.Context
 	made   []broker.Proposed
 	asked  map[broker.ID]time.Time // when asking ends
 	faults bool

@@ -29,6 +29,9 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 	if !b.unchanged(p, p.Hash) {
 		return b.stopped(detached, p, refuseChanged())
 	}
+	if b.o.Preview { // another process, which is live, may have asked
+		return b.stopped(detached, p, Refuse(ErrPreviewMode, "nothing can be created while EQUINIX_MCP_PREVIEW is set; tell the person", "this server runs in preview: nothing was sent"))
+	}
 	if err := b.halted(ctx); err != nil {
 		return b.stopped(detached, p, asRefusal(err))
 	}

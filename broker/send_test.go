@@ -177,6 +177,21 @@ func TestADryRunCreatesAtPropose(t *testing.T) {
 	})
 }
 
+// Nothing is created by a process in preview, whoever asked the person.
+func TestPreviewSendsNothingThatAnotherProcessAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		p, _ := w.ask(t)
+		o := w.options
+		o.Preview = true
+		c, err := broker.New(o).Complete(t.Context(), p.Proposal.ID, yes)
+		refused(t, err, broker.ErrPreviewMode)
+		if c.Proposal.State != broker.Stopped || w.intents.holder(p.Proposal.Hash) != "" {
+			t.Errorf("got %s", c.Proposal.State)
+		}
+		w.creates(t, 0)
+	})
+}
+
 func TestARefusalIsItsCode(t *testing.T) {
 	if !errors.Is(broker.Refuse(broker.ErrHalted, "n", "m %d", 1), broker.ErrHalted) {
 		t.Error("a refusal is not its code")

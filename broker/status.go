@@ -26,7 +26,7 @@ func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Stat
 			return nil, err
 		}
 		ps = []Proposal{p}
-	} else {
+	} else if c.Principal != (Principal{}) { // nobody has none; a query for nobody's selects all
 		var err error
 		if ps, err = b.o.Ledger.List(ctx, Query{Principal: c.Principal, Limit: limit}); err != nil {
 			return nil, b.ledgerFailed(ctx, err)
@@ -75,8 +75,8 @@ func (b *Broker) Withdraw(ctx context.Context, c Caller, id ID) (Proposal, error
 // load returns a proposal of the caller. Another's does not exist for them (I10).
 func (b *Broker) load(ctx context.Context, c Caller, id ID) (Proposal, error) {
 	p, err := b.o.Ledger.Load(ctx, id)
-	if err == nil && p.Caller.Principal != c.Principal {
-		err = ErrProposalUnknown
+	if errors.Is(err, ErrProposalUnknown) || err == nil && p.Caller.Principal != c.Principal {
+		err = ErrProposalUnknown // in the same words: they must not tell what exists
 	}
 	if err != nil {
 		return Proposal{}, b.ledgerFailed(ctx, err)
