@@ -1,0 +1,216 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Verify checks the chain of one file, or of every file of a state directory and
+// from file to file. It names the first bad line of each file. A broken last line
+// as a crash leaves it is tolerated and reported. An error means that something
+// could not be read; a broken chain is none.
+//
+// It may run while the directory is written.
+func Verify(path string) (Report, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Report{}, fmt.Errorf("audit: verify: %w", err)
+	}
+	dir, names := path, []string(nil)
+	if !info.IsDir() {
+		dir, names = filepath.Dir(path), []string{filepath.Base(path)}
+	}
+	// The head first: what is written meanwhile is beyond it.
+	h, err := readHeads(filepath.Join(dir, headFile))
+	if err != nil {
+		return Report{}, fmt.Errorf("audit: verify: %w", err)
+	}
+	if info.IsDir() {
+		if names, err = logNames(dir); err != nil {
+			return Report{}, fmt.Errorf("audit: verify: %w", err)
+		}
+	}
+	v := verifier{dir: dir, heads: h, whole: info.IsDir(), ends: map[string]uint64{}}
+	for _, name := range names {
+		c, err := readChain(filepath.Join(dir, name), name)
+		if err != nil {
+			return Report{}, fmt.Errorf("audit: verify: %w", err)
+		}
+		v.chains = append(v.chains, c)
+		if e, ok := c.last(); ok {
+			v.ends[e.hash] = e.seq
+		}
+	}
+	return v.report()
+}
+
+type verifier struct {
+	dir    string
+	heads  heads
+	whole  bool // all files of a directory
+	chains []chain
+	ends   map[string]uint64 // hash and number of every last line
+}
+
+func (v verifier) report() (Report, error) {
+	var out Report
+	for _, c := range v.chains {
+		f := FileReport{Name: c.name, Lines: len(c.entries), Bad: c.check()}
+		for _, e := range c.entries {
+			if e.err == nil {
+				if f.First.IsZero() {
+					f.First = e.time
+				}
+				f.Last = e.time
+			}
+		}
+		if c.torn {
+			f.Torn = len(c.entries) + 1
+		}
+		if f.Bad == nil {
+			v.atHead(c, &f)
+		}
+		if f.Bad == nil {
+			v.atName(c, &f)
+		}
+		out.Files = append(out.Files, f)
+	}
+	if v.whole {
+		v.link(&out)
+		if err := v.missing(&out); err != nil {
+			return Report{}, err
+		}
+	}
+	if v.heads.none && len(v.chains) > 0 {
+		out.Notes = append(out.Notes, "there is no audit.head beside the log: lines cut off at the end cannot be noticed")
+	}
+	if v.heads.bad > 0 {
+		out.Notes = append(out.Notes, "audit.head has "+plural(v.heads.bad, "slot")+" that cannot be read")
+	}
+	return out, nil
+}
+
+// atHead compares a file with what audit.head says of it.
+func (v verifier) atHead(c chain, f *FileReport) {
+	h, ok := v.heads.entries[c.name]
+	if !ok {
+		f.Beyond = len(c.entries)
+		if !v.heads.none {
+			f.Notes = append(f.Notes, "audit.head does not know this file")
+		}
+		return
+	}
+	if len(c.entries) == 0 {
+		f.Bad = bad(0, Cut, "audit.head says that numbers %d to %d were written", h.First, h.Seq)
+		return
+	}
+	first, last := c.entries[0], c.entries[len(c.entries)-1]
+	switch {
+	case first.seq != h.First || first.prev != h.Prev:
+		f.Bad = bad(0, Changed, "audit.head says that the file began with number %d after another line", h.First)
+	case last.seq < h.Seq:
+		f.Bad = bad(len(c.entries), Cut, "audit.head says that numbers %d to %d were written too", last.seq+1, h.Seq)
+	case h.Seq < first.seq || c.entries[h.Seq-first.seq].hash != h.Hash:
+		n := max(h.Seq, first.seq) - first.seq
+		f.Bad = bad(int(n), Changed, "audit.head says that number %d had another hash", h.Seq) //nolint:gosec // within the file
+	default:
+		f.Beyond = int(last.seq - h.Seq) //nolint:gosec // within the file
+	}
+}
+
+// atName compares a file with the name in its first line.
+func (v verifier) atName(c chain, f *FileReport) {
+	if len(c.entries) == 0 || c.entries[0].file == c.name {
+		return
+	}
+	named := c.entries[0].file
+	if v.whole && slices.ContainsFunc(v.chains, func(o chain) bool { return o.name == named }) {
+		f.Bad = bad(0, Doubled, "the file is a copy of %q, which is here too", named)
+		return
+	}
+	f.Notes = append(f.Notes, fmt.Sprintf("it was written as %q", named))
+}
+
+// link checks that what goes on from another file goes on from its last line.
+func (v verifier) link(out *Report) {
+	for i, c := range v.chains {
+		f := &out.Files[i]
+		if len(c.entries) == 0 || f.Bad != nil || c.entries[0].prev == noHash {
+			continue
+		}
+		first := c.entries[0]
+		if seq, ok := v.ends[first.prev]; ok && seq+1 == first.seq {
+			continue
+		}
+		if v.known(first) {
+			continue // pruned; or its file is bad or missing, which is said there
+		}
+		if before := v.before(i, out); before != nil && before.Bad != nil {
+			continue // that says enough
+		} else if before != nil {
+			before.Bad = bad(before.Lines, Cut, "%s goes on from number %d, which is gone", c.name, first.seq-1)
+			continue
+		}
+		f.Bad = bad(0, Removed, "it goes on from number %d of another file, which is gone", first.seq-1)
+	}
+}
+
+// known reports whether audit.head has the line before first as the last of a file.
+func (v verifier) known(first entry) bool {
+	for _, h := range v.heads.entries {
+		if h.Hash == first.prev && h.Seq+1 == first.seq {
+			return true
+		}
+	}
+	return false
+}
+
+// before returns the file of the same process before file i, if that has not come
+// as far as i begins, or nobody knows how far it came.
+func (v verifier) before(i int, out *Report) *FileReport {
+	_, pid, ok := parseName(v.chains[i].name)
+	for n := i - 1; ok && n >= 0; n-- {
+		if _, other, ok := parseName(v.chains[n].name); !ok || other != pid {
+			continue
+		}
+		if e, ok := v.chains[n].last(); out.Files[n].Bad != nil || ok && e.seq+1 < v.chains[i].entries[0].seq {
+			return &out.Files[n]
+		}
+		return nil
+	}
+	return nil
+}
+
+// missing reports files that audit.head knows and that are not here, but for
+// those that were pruned.
+func (v verifier) missing(out *Report) error {
+	names := map[string]bool{}
+	for _, c := range v.chains {
+		names[c.name] = true
+	}
+	now, err := readHeads(filepath.Join(v.dir, headFile)) // one may have been pruned since
+	if err != nil {
+		return fmt.Errorf("audit: verify: %w", err)
+	}
+	pruned := 0
+	for name, h := range v.heads.entries {
+		if names[name] {
+			continue
+		}
+		if h.Pruned.IsZero() && now.entries[name].Pruned.IsZero() {
+			out.Files = append(out.Files, FileReport{Name: name, Bad: &Bad{
+				Kind: Removed, Detail: fmt.Sprintf("audit.head says that it had numbers %d to %d", h.First, h.Seq),
+			}})
+			continue
+		}
+		pruned++
+	}
+	if pruned > 0 {
+		out.Notes = append(out.Notes, plural(pruned, "earlier file")+" pruned; what they said cannot be checked any more")
+	}
+	slices.SortFunc(out.Files, func(a, b FileReport) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
