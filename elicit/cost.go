@@ -41,7 +41,7 @@ func later(t broker.ChangeType, pays string) []string {
 	const nothing = "nothing by itself"
 	to := ""
 	if pays != "" {
-		to = " to " + payer(pays)
+		to = " to " + pays
 	}
 	switch t {
 	case broker.NetworkCreate:
@@ -52,8 +52,6 @@ func later(t broker.ChangeType, pays string) []string {
 		return []string{nothing}
 	}
 }
-
-func payer(pays string) string { return strings.TrimPrefix(pays, "billed to ") }
 
 // unpriced says that nobody knows the price, which is never free.
 func (m *message) unpriced() {
@@ -91,7 +89,7 @@ func (m *message) months() int {
 func (m *message) priced(words, compact string) []string {
 	brief := m.payload().Brief
 	if brief.Pays != "" {
-		billed := "; billed to " + payer(brief.Pays)
+		billed := "; billed to " + brief.Pays
 		return []string{words + billed, compact + billed, words, compact}
 	}
 	const above = "; account above pays"

@@ -39,9 +39,9 @@ func connectionBrief(b sentBody, f facts) broker.Brief {
 	}
 	switch {
 	case b.ASide.Token != nil:
-		brief.Pays = "billed to the creator of the A-side token"
+		brief.Pays = "the creator of the A-side token"
 	case b.ZSide.Token != nil:
-		brief.Pays = "billed to the redeemer of the Z-side token, which is this account"
+		brief.Pays = "the redeemer of the Z-side token, which is this account"
 	}
 	return brief
 }
@@ -59,7 +59,7 @@ func networkBrief(b sentBody) broker.Brief {
 		}),
 		From:    from,
 		Account: accountLine(b, facts{}),
-		Pays:    "costs nothing by itself; connections to it are billed",
+		Pays:    "whoever connects to it",
 	}
 }
 
@@ -86,9 +86,9 @@ func tokenBrief(b sentBody, f facts) broker.Brief {
 	if b.Connection.Custom {
 		may = append(may, "custom bandwidth allowed")
 	}
-	pays := "costs nothing by itself; its creator pays for what is ordered with it"
+	pays := "its creator, which is this account"
 	if side == "z" {
-		pays = "costs nothing by itself; its redeemer pays for what is ordered with it"
+		pays = "whoever redeems it"
 	}
 	return broker.Brief{
 		What: fit(func(w int) string {
