@@ -69,13 +69,24 @@ type worldSetup struct {
 	sim     *fabricsim.Sim
 	keyring *seal.Keyring
 	start   time.Time
+	frozen  bool                              // the clock stands at start
 	ledger  func(broker.Ledger) broker.Ledger // nil = as it is
 }
 
-// testClock is a wall clock that a test moves.
-type testClock struct{ offset atomic.Int64 }
+// testClock is a wall clock that a test moves. With at it stands there.
+type testClock struct {
+	offset atomic.Int64
+	at     time.Time
+}
 
-func (c *testClock) now() time.Time       { return time.Now().Round(0).Add(time.Duration(c.offset.Load())) }
+func (c *testClock) now() time.Time {
+	at := c.at
+	if at.IsZero() {
+		at = time.Now().Round(0)
+	}
+	return at.Add(time.Duration(c.offset.Load()))
+}
+
 func (c *testClock) skip(d time.Duration) { c.offset.Add(int64(d)) }
 
 func newWorld(t *testing.T, setups ...setup) *world {
@@ -86,7 +97,9 @@ func newWorld(t *testing.T, setups ...setup) *world {
 	for _, f := range setups {
 		f(&s)
 	}
-	if !s.start.IsZero() {
+	if s.frozen {
+		w.clock.at = s.start
+	} else if !s.start.IsZero() {
 		w.clock.offset.Store(int64(time.Until(s.start)))
 	}
 	w.sim, w.keyring, w.path = s.sim, s.keyring, s.path
