@@ -30,6 +30,7 @@ type cli struct {
 	Resolve resolveCmd `cmd:"" help:"Say what became of a create whose answer was lost."`
 	Halt    haltCmd    `cmd:"" help:"Stop every dry run and create of this state directory."`
 	Resume  resumeCmd  `cmd:"" help:"Take the stop back."`
+	Config  configCmd  `cmd:"" help:"Print the configuration of an MCP host, ready to paste, without secrets in it."`
 	Secret  secretCmd  `cmd:"" help:"Print a new confirm secret, for EQUINIX_MCP_CONFIRM_SECRET."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
