@@ -34,6 +34,7 @@ func (l *Log) append(ln line, durable bool) error {
 	}
 	if l.f != nil && !l.there() { // somebody removed the file: what went on there nobody would read
 		_ = l.f.Close()
+		l.f.slot.close()
 		l.f = nil
 	}
 	b, err := l.encode(&ln)
@@ -98,7 +99,7 @@ func (l *Log) encode(ln *line) ([]byte, error) {
 func (l *Log) begin() error {
 	at := l.o.Now().UTC()
 	for range 1000 {
-		name := fileNameAt(at, os.Getpid())
+		name := fileNameAt(at, l.pid)
 		at = at.Add(time.Nanosecond)
 		f, err := l.d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 		if errors.Is(err, fs.ErrExist) {
@@ -129,7 +130,7 @@ func (l *Log) begin() error {
 // broken last line stays, and the verifier knows it.
 func (l *Log) giveUp(err error) error {
 	f := l.f
-	l.f = nil
+	l.f, l.dirty = nil, false
 	err = errors.Join(err, f.Truncate(f.size), f.Sync(), f.Close())
 	f.slot.close()
 	if f.size == 0 { // else every event on a full disk would leave an empty file
@@ -172,10 +173,7 @@ func (l *Log) syncLater() {
 	l.lag = time.AfterFunc(syncLag, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.closed || !l.dirty || l.f == nil {
-			return
-		}
-		if l.o.NoSync || l.f.Sync() == nil {
+		if !l.closed && l.dirty && l.f != nil && (l.o.NoSync || l.f.Sync() == nil) {
 			l.reach()
 		}
 		l.dirty = false // what failed is tried again with the next event

@@ -39,25 +39,27 @@ func readLines(path string, f func(raw []byte)) (torn []byte, err error) {
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, fmt.Errorf("%s is no plain file", path))
 	}
-	r := bufio.NewReaderSize(in, maxLine)
+	r := bufio.NewReaderSize(in, 16<<10)
+	var long []byte // what the buffer could not hold of a line
 	for {
 		raw, err := r.ReadSlice('\n')
+		if len(long) > 0 || errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long, raw[:min(len(raw), maxLine+1-len(long))]...) // enough to see that it is too long
+			raw = long
+		}
 		switch {
-		case err == nil:
-			f(raw[:len(raw)-1])
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
 		case errors.Is(err, io.EOF):
 			return bytes.Clone(raw), nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			f(nil)
-			for errors.Is(err, bufio.ErrBufferFull) {
-				_, err = r.ReadSlice('\n')
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return nil, err
-			}
-		default:
+		case err != nil:
 			return nil, err
+		case len(raw) > maxLine:
+			f(nil)
+		default:
+			f(raw[:len(raw)-1])
 		}
+		long = long[:0]
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 const (
 	headFile = "audit.head"
 	slotSize = 512
+	// slotWait is how long a new slot is waited for. The next call tries again.
+	slotWait = time.Second
 )
 
 // headEntry is what a slot says.
@@ -59,7 +61,9 @@ func (s *slot) write(d *Dir, e headEntry) error {
 		_, err := s.f.WriteAt(b, s.at)
 		return err
 	}
-	return d.exclusive(context.Background(), func() error { return s.add(d, b) })
+	ctx, cancel := context.WithTimeout(context.Background(), slotWait)
+	defer cancel()
+	return d.exclusive(ctx, func() error { return s.add(d, b) })
 }
 
 func (s *slot) add(d *Dir, b []byte) error {

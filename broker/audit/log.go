@@ -46,7 +46,8 @@ const (
 type Log struct {
 	d *Dir
 	o LogOptions
-	// free and wrap are replaced by tests.
+	// pid, free and wrap are replaced by tests.
+	pid  int
 	free func(path string) (free int64, known bool, err error)
 	wrap func(*os.File) file
 
@@ -75,7 +76,7 @@ func (d *Dir) Log(o LogOptions) (*Log, error) {
 	}
 	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
 	o.MinFree = cmp.Or(o.MinFree, defaultMinFree)
-	l := &Log{d: d, o: o, free: freeSpace, wrap: func(f *os.File) file { return f }, prev: noHash}
+	l := &Log{d: d, o: o, pid: os.Getpid(), free: freeSpace, wrap: func(f *os.File) file { return f }, prev: noHash}
 	return l, nil
 }
 
@@ -105,11 +106,17 @@ func (l *Log) record(e broker.Event) error {
 			return err
 		}
 	}
-	if e.Kind == broker.EventRefused && e.Count == 0 && !l.quota.single(e, now) {
+	if e.Kind == broker.EventRefused && !changes(e) && e.Count == 0 && !l.quota.single(e, now) {
 		l.flushLater()
 		return nil
 	}
 	return l.append(lineOf(e), durable(e.Kind))
+}
+
+// changes reports whether a refusal changed its proposal: the first confirm of an
+// expired one spends the token (I5). There is one for a proposal.
+func changes(e broker.Event) bool {
+	return e.Code == broker.ErrTokenExpired && e.Proposal.ID != "" && e.Caller.Principal == e.Proposal.Caller.Principal
 }
 
 // durable says which events are on disk when Record returns. An fsync covers
