@@ -10,7 +10,7 @@ import (
 // propertyNames maps the API's properties, lower case and without list indexes,
 // to paths of the spec. {s} stands for either side of a connection.
 var propertyNames = map[broker.ChangeType]map[string]string{
-	broker.ConnectionCreate: {
+	broker.ConnectionCreate: { //nolint:gosec // names of fields, no credentials
 		"bandwidth":                             "bandwidth_mbps",
 		"geoscope":                              "geo_scope",
 		"redundancy":                            "redundancy",

@@ -87,7 +87,7 @@ func (m Money) Mul(n int) Money {
 	if high != 0 || microsHigh != 0 {
 		panic("pricing: bug: a product of money does not fit")
 	}
-	return Money{units: units}.Add(Money{micros / microsPerUnit, uint32(micros % microsPerUnit)}) //nolint:gosec // below microsPerUnit
+	return Money{units: units}.Add(Money{micros / microsPerUnit, uint32(micros % microsPerUnit)})
 }
 
 // MarshalText writes the text of [Money.String].

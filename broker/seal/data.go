@@ -25,7 +25,7 @@ const (
 func (r *Keyring) SealData(label string, plaintext, aad []byte) []byte {
 	k := r.first()
 	head := append([]byte{sealedVersion}, k.id[:]...)
-	return k.gcm(label).Seal(head, nil, plaintext, append(head[:len(head):len(head)], aad...))
+	return k.gcm(label).Seal(head, nil, plaintext, append(head[:len(head):len(head)], aad...)) //nolint:gosec // the AEAD makes its own random nonce
 }
 
 // OpenData decrypts what SealData made, with whichever key made it. Every error

@@ -76,11 +76,12 @@ type clock struct{ ahead atomic.Int64 }
 func (c *clock) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) skip(d time.Duration) { c.ahead.Add(int64(d)) }
 
+//nolint:contextcheck // closing must run although ctx has ended
 func newStage(ctx context.Context, p *person) (_ *stage, err error) {
 	s := &stage{out: os.Stdout, person: p, clock: &clock{}}
 	defer func() {
 		if err != nil {
-			s.close() //nolint:contextcheck // it must run although ctx has ended
+			s.close()
 		}
 	}()
 	s.sim = &fabricsim.Sim{Now: s.clock.now}
