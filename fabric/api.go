@@ -42,6 +42,9 @@ type Options struct {
 	RateCard *pricing.RateCard
 	// Lockout remembers a refused log-in; nil = this API alone remembers it.
 	Lockout Lockout
+	// Observe is told how long the steps of a change took: "lookup", "dry_run",
+	// "price" and "create". nil = nobody measures.
+	Observe func(step string, took time.Duration)
 	Now     func() time.Time // nil = time.Now
 	Log     *slog.Logger     // nil = discarded
 
@@ -89,6 +92,9 @@ func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Observe == nil {
+		o.Observe = func(string, time.Duration) {}
+	}
 	if o.Lockout == nil {
 		o.Lockout = &memoryLockout{}
 	}
@@ -96,6 +102,12 @@ func New(o Options) (*API, error) {
 	a.reads = a.readClient()
 	a.session = newSession(a)
 	return a, nil
+}
+
+// took tells Observe of a step when the returned function is called.
+func (a *API) took(step string) func() {
+	began := time.Now()
+	return func() { a.o.Observe(step, time.Since(began)) }
 }
 
 func orDefault(d, otherwise time.Duration) time.Duration {

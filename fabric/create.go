@@ -14,6 +14,7 @@ import (
 func (a *API) Create(ctx context.Context, r broker.Request, id broker.ID, sendBy time.Time) broker.Result {
 	ctx, cancel := context.WithTimeout(ctx, a.o.CreateTimeout)
 	defer cancel()
+	defer a.took("create")()
 	res := a.create(ctx, r, id, sendBy)
 	if res.CorrelationID == "" {
 		res.CorrelationID = string(id)

@@ -39,6 +39,7 @@ func (a *API) EstimatePrice(ctx context.Context, t broker.ChangeType, spec []byt
 
 // search asks the live price search.
 func (a *API) search(ctx context.Context, it pricing.Item) pricing.Quote {
+	defer a.took("price")()
 	body, err := json.Marshal(map[string]any{"filter": map[string]any{"and": priceFilter(it)}})
 	if err != nil {
 		return pricing.Unpriced("price unavailable: the search could not be written")

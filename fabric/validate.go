@@ -54,6 +54,7 @@ func (a *API) lookUpSafely(ctx context.Context, r broker.Request) (f findings) {
 			f = findings{warnings: []broker.Issue{{Message: "not checked: what the request refers to could not be judged"}}}
 		}
 	}()
+	defer a.took("lookup")()
 	return a.lookUp(ctx, r)
 }
 

@@ -17,6 +17,7 @@ import (
 func (a *API) dryRun(ctx context.Context, r broker.Request) (answer, *broker.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, a.o.DryRunTimeout)
 	defer cancel()
+	defer a.took("dry_run")()
 	n, err := a.sendDryRun(ctx, call{
 		method: r.Method, path: r.Path, query: url.Values{"dryRun": {"true"}}, body: r.Body,
 		limit: maxRead, name: "the dry run",
