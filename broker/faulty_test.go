@@ -16,6 +16,7 @@ type faulty struct {
 	mu            sync.Mutex
 	before, after func(op string, s broker.Step) error
 	gate          func(context.Context) // called without a lock
+	asked         func(broker.Step)
 	moved         func(was broker.State, now broker.Proposal)
 }
 
@@ -58,6 +59,9 @@ func (l *faulty) List(ctx context.Context, q broker.Query) ([]broker.Proposal, e
 func (l *faulty) Move(ctx context.Context, s broker.Step) (broker.Moved, error) {
 	if l.gate != nil {
 		l.gate(ctx)
+	}
+	if l.asked != nil {
+		l.asked(s)
 	}
 	return guarded(l, "move", s, func() (broker.Moved, error) {
 		was, _ := l.Memory.Load(ctx, s.ID)

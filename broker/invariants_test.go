@@ -56,6 +56,20 @@ func (w *world) watchCreate(r broker.Request, id broker.ID, sendBy time.Time) {
 	}
 }
 
+// watchStep looks at what a ledger is asked to do: the expiry is a condition of
+// the step itself, whatever a ledger does on its own (I6).
+func (w *world) watchStep(s broker.Step) {
+	if !s.From[0].CanBecome(s.To) {
+		return // no ledger does that
+	}
+	if (s.To == broker.Asking || s.To == broker.Approved || s.To == broker.Sending) && !s.Unexpired {
+		w.find("I6: the step to %s does not carry the expiry", s.To)
+	}
+	if s.To == broker.Asking && !s.Spend { // I5
+		w.find("I5: the step to asking does not spend")
+	}
+}
+
 // watchMove looks at every step that a ledger made.
 func (w *world) watchMove(was broker.State, p broker.Proposal) {
 	if !was.CanBecome(p.State) {

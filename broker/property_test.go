@@ -64,6 +64,7 @@ type story struct {
 	made   []broker.Proposed
 	asked  map[broker.ID]time.Time // when asking ends
 	faults bool
+	stuck  bool // a claim could not be given up
 }
 
 func (s *story) pick(o op) (broker.Proposed, bool) {
@@ -160,6 +161,7 @@ func (s *story) fault(o op) {
 	case "intents":
 		s.faults = true
 		fail, err := []string{"claim", "settle", "list"}[o.How%3], []error{errFault, broker.ErrSameRequestUnresolved}[o.How%2]
+		s.stuck = s.stuck || fail == "settle"
 		s.intents.setFail(func(op string) error {
 			if op == fail {
 				return err

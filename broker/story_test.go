@@ -136,6 +136,11 @@ func (s *story) question(p broker.Proposed) {
 	}
 }
 
+func (s *story) held() []broker.Intent {
+	all, _ := s.intents.List(s.ctx)
+	return all
+}
+
 // end clears the faults, lets everything finish and looks once more: what was
 // created is on record, and only what is unknown is still held.
 func (s *story) end(cancel context.CancelFunc) {
@@ -155,6 +160,11 @@ func (s *story) end(cancel context.CancelFunc) {
 		}
 		if c.outcome == broker.OutcomeCreated && (p.Result == nil || p.Result.UUID != uuid || s.recorder.count(broker.EventCreated, c.id) == 0) {
 			s.find("I11: the uuid of %s is not on record: %+v", c.id, p.Result)
+		}
+	}
+	for _, i := range s.held() { // I8: and nothing else stays refused
+		if p := s.now(i.ProposalID); !s.stuck && p.State != broker.Unknown {
+			s.find("%s is %s and its request stays refused", i.ProposalID, p.State)
 		}
 	}
 	cancel()

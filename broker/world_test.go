@@ -68,7 +68,7 @@ func newWorld(set ...func(*broker.Options)) *world {
 
 // restart is a new process: what was in memory is gone, what was durable stays.
 func (w *world) restart() {
-	w.ledger = &faulty{Memory: ledger.NewMemory(ledger.Options{Now: w.clock.now}), moved: w.watchMove}
+	w.ledger = &faulty{Memory: ledger.NewMemory(ledger.Options{Now: w.clock.now}), asked: w.watchStep, moved: w.watchMove}
 	w.options.Ledger = w.ledger
 	w.Broker = broker.New(w.options)
 }
