@@ -50,18 +50,22 @@ func (m *Memory) Add(_ context.Context, p broker.Proposal, o broker.AddOptions) 
 	return out, nil
 }
 
-// Restore puts back an unresolved proposal of a process that is gone, as its
-// intent tells it, so that its equals wait for it here too (I12). Nothing happens
-// if its id is known, or if it is not unresolved.
+// Restore puts back a proposal of a process that is gone: an unresolved one, as
+// its intent tells it, so that its equals wait for it here too (I12), or an ended
+// one, so that its token still learns what became of it. Nothing happens if its
+// id is known, or if somebody could still decide it.
 func (m *Memory) Restore(p broker.Proposal) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if p.ID == "" || m.rows[p.ID] != nil || !p.State.Unresolved() {
+	if p.ID == "" || m.rows[p.ID] != nil || isOpen(p.State) || p.State == broker.Approved {
 		return
 	}
 	r := &row{p: clone(p)}
+	if p.State.Settled() {
+		r.p.Payload = nil
+	}
 	m.rows[p.ID] = r
-	if m.live[r.binding()] == nil {
+	if p.State.Unresolved() && m.live[r.binding()] == nil {
 		m.live[r.binding()] = r
 	}
 }

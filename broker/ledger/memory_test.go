@@ -221,15 +221,29 @@ func TestIndexesFollowTheRows(t *testing.T) {
 	}
 }
 
+func TestARestoredEndedProposalIsReadAndHoldsNobody(t *testing.T) {
+	m := NewMemory(Options{Now: func() time.Time { return start }})
+	ended := proposal(1, who(1))
+	ended.State, ended.Spent, ended.Since = broker.Created, true, start
+	m.Restore(ended)
+	p, err := m.Load(t.Context(), ended.ID)
+	if err != nil || p.State != broker.Created || p.Payload != nil {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if len(m.live) != 0 {
+		t.Fatal("an ended proposal holds its equals")
+	}
+}
+
 func TestI12ARestoredProposalHoldsItsEqual(t *testing.T) {
 	m := NewMemory(Options{Now: func() time.Time { return start }})
 	lost := proposal(1, who(1))
 	lost.State, lost.Spent = broker.Unknown, true
 	m.Restore(lost)
 	m.Restore(lost)
-	ended := proposal(3, who(1))
-	ended.State = broker.Created
-	m.Restore(ended)
+	open := proposal(3, who(1))
+	open.State = broker.Asking
+	m.Restore(open)
 	if len(m.rows) != 1 {
 		t.Fatalf("%d rows", len(m.rows))
 	}
