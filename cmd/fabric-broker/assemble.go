@@ -31,6 +31,13 @@ type parts struct {
 	options broker.Options
 	now     func() time.Time
 	log     *slog.Logger
+	// principal names the caller of a request; nil is the one of stdio.
+	principal func(*mcp.CallToolRequest) broker.Principal
+	// middleware runs around every request; nil is none.
+	middleware mcp.Middleware
+	// observe measures the API's steps; close flushes the records.
+	observe func(step string, took time.Duration)
+	close   func()
 	// ending ends every call's context: nobody is asked any more.
 	ending context.Context //nolint:containedctx // a process ends once; it is not a request's
 }
@@ -52,21 +59,27 @@ func assemble(p parts) assembled {
 	if has("pricing") {
 		sets = append(sets, reads.Pricing(p.api))
 	}
+	if p.principal == nil {
+		p.principal = func(*mcp.CallToolRequest) broker.Principal { return broker.Local }
+	}
+	middleware := []mcp.Middleware{endsWith(p.ending)}
+	if p.middleware != nil {
+		middleware = append(middleware, p.middleware)
+	}
 	if has("mutate") {
 		out.broker = broker.New(withParts(p))
 		t := &mutate.Tools{
 			Broker:     out.broker,
 			Form:       &form.Form{Broker: out.broker, Keyring: p.keyring, Tool: mutate.ConfirmTool, Now: p.now},
 			SpecSchema: fabric.SpecSchema(), ChangeTypes: broker.ChangeTypes(),
-			Principal: func(*mcp.CallToolRequest) broker.Principal { return broker.Local },
-			Now:       p.now, Log: p.log,
+			Principal: p.principal, Now: p.now, Log: p.log,
 		}
 		sets = append(sets, t.Toolset())
 		instructions += mutate.Instructions
 	}
 	out.server = toolsets.NewServer(toolsets.ServerOptions{
 		Version: version, Instructions: instructions, Toolsets: sets, Log: p.log,
-		Middleware: []mcp.Middleware{endsWith(p.ending)},
+		Middleware: middleware,
 	})
 	out.server.AddSendingMiddleware(form.KeepAnswers)
 	return out

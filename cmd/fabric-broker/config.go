@@ -30,7 +30,7 @@ type config struct {
 	Unconfirmed    string `name:"allow-unconfirmed-mutations" env:"EQUINIX_MCP_ALLOW_UNCONFIRMED_MUTATIONS" placeholder:"BOOL" help:"true: create without asking where the client shows no forms."`
 	ConfirmCode    string `name:"confirm-code" env:"EQUINIX_MCP_CONFIRM_CODE" default:"auto" enum:"auto,always,never" help:"Ask for a code that stands in the prompt: auto, always, never."`
 	MaxPending     int    `name:"max-pending" env:"EQUINIX_MCP_MAX_PENDING" default:"20" help:"Pending proposals of one principal."`
-	MaxCreates     int    `name:"max-creates-per-day" env:"EQUINIX_MCP_MAX_CREATES_PER_DAY" default:"20" help:"Creates in 24 hours."`
+	MaxCreates     int    `name:"max-creates-per-day" env:"EQUINIX_MCP_MAX_CREATES_PER_DAY" default:"${max_creates}" help:"Creates in 24 hours."`
 	RateCard       string `name:"rate-card" env:"EQUINIX_MCP_RATE_CARD" placeholder:"FILE" help:"Your own prices, YAML."`
 	PricingTimeout int64  `name:"pricing-timeout-ms" env:"EQUINIX_MCP_PRICING_TIMEOUT_MS" default:"5000" help:"Time for a price."`
 	LookupTimeout  int64  `name:"lookup-timeout-ms" env:"EQUINIX_MCP_LOOKUP_TIMEOUT_MS" default:"3000" help:"Time for look-ups."`

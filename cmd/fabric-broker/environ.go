@@ -47,17 +47,19 @@ func checkNames() error {
 
 // knownNames are all variables that the program reads.
 func knownNames() []string {
-	names := []string{"EQUINIX_MCP_LISTEN"}
+	var names []string
 	for _, s := range secretNames {
 		names = append(names, s, s+"_FILE")
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[config]()) {
-		if env := f.Tag.Get("env"); env != "" {
-			names = append(names, strings.Split(env, ",")...)
+	for _, command := range reflect.VisibleFields(reflect.TypeFor[cli]()) {
+		for _, f := range reflect.VisibleFields(command.Type) {
+			if env := f.Tag.Get("env"); env != "" {
+				names = append(names, strings.Split(env, ",")...)
+			}
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
 func nearest(name string, known []string) string {

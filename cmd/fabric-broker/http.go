@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"fabricbroker/broker"
+	"fabricbroker/fabric"
+	"fabricbroker/toolsets/mutate"
+	"fabricbroker/toolsets/remote"
+)
+
+type httpCmd struct {
+	config
+
+	Listen         string `name:"listen" env:"EQUINIX_MCP_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Where to listen. TLS is a proxy's business."`
+	PublicURL      string `name:"public-url" env:"EQUINIX_MCP_PUBLIC_URL" placeholder:"URL" help:"What clients reach the server by, where that is a proxy."`
+	AuthIssuer     string `name:"auth-issuer" env:"EQUINIX_MCP_AUTH_ISSUER" placeholder:"URL" help:"OpenID Connect issuer whose access tokens are taken."`
+	AuthAudience   string `name:"auth-audience" env:"EQUINIX_MCP_AUTH_AUDIENCE" placeholder:"TEXT" help:"Audience of those tokens: this server, never a client. Default: the public URL with /mcp."`
+	AuthTenant     string `name:"auth-tenant-claim" env:"EQUINIX_MCP_AUTH_TENANT_CLAIM" placeholder:"NAME" help:"Claim that names the tenant."`
+	AuthTokensFile string `name:"auth-tokens-file" env:"EQUINIX_MCP_AUTH_TOKENS_FILE" placeholder:"FILE" help:"Static tokens, mode 0600: lines of \"sha256:HEX tenant/subject\"."`
+	InsecureNoAuth bool   `name:"insecure-no-auth" help:"Take every caller for the same one. On loopback only."`
+
+	verifier remote.Verifier
+	dsn      broker.Secret
+}
+
+// memoryLedger is the DSN that says: one process, and I know it.
+const memoryLedger = "memory:"
+
+// Validate checks what kong cannot.
+func (c *httpCmd) Validate() error {
+	if err := c.config.Validate(); err != nil {
+		return err
+	}
+	if c.Unconfirmed != "" {
+		return errors.New("EQUINIX_MCP_ALLOW_UNCONFIRMED_MUTATIONS works over stdio only: over HTTP nobody could tell whose money an agent spends. Unset it")
+	}
+	if err := c.mayMutate(); err != nil {
+		return err
+	}
+	if err := c.mayListen(); err != nil {
+		return err
+	}
+	return c.readAuth()
+}
+
+// mayMutate refuses a start in which an approval could get lost or count twice.
+func (c *httpCmd) mayMutate() error {
+	if !slices.Contains(c.names, "mutate") {
+		return nil
+	}
+	confirm, err := secret("EQUINIX_MCP_CONFIRM_SECRET")
+	if err != nil {
+		return err
+	}
+	if confirm.IsZero() {
+		return errors.New("EQUINIX_MCP_CONFIRM_SECRET is not set: without it the tokens of one process mean nothing to another, nor to this one after a restart. Make one with fabric-broker secret and give it to every replica")
+	}
+	if c.dsn, err = secret("EQUINIX_MCP_LEDGER_DSN"); err != nil {
+		return err
+	}
+	switch dsn := c.dsn.Reveal(); {
+	case dsn == "":
+		return errors.New("EQUINIX_MCP_LEDGER_DSN is not set: without a shared ledger two replicas could both send what a person approved once. Set postgres://…, or the literal memory: to say that there is one process only")
+	case dsn == memoryLedger, strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		return nil
+	}
+	return errors.New("EQUINIX_MCP_LEDGER_DSN must be postgres://… or the literal memory:")
+}
+
+func (c *httpCmd) mayListen() error {
+	auth := c.AuthIssuer != "" || c.AuthTokensFile != ""
+	switch _, _, err := net.SplitHostPort(c.Listen); {
+	case err != nil:
+		return fmt.Errorf("EQUINIX_MCP_LISTEN: %w", err)
+	case auth && c.InsecureNoAuth:
+		return errors.New("--insecure-no-auth and EQUINIX_MCP_AUTH_… contradict each other: remove one")
+	case c.InsecureNoAuth && !remote.Loopback(c.Listen):
+		return fmt.Errorf("--insecure-no-auth works on loopback only: everybody who reaches %s could propose and approve. Set EQUINIX_MCP_AUTH_ISSUER or EQUINIX_MCP_AUTH_TOKENS_FILE", c.Listen)
+	case c.InsecureNoAuth && c.PublicURL != "":
+		return errors.New("--insecure-no-auth does not go with EQUINIX_MCP_PUBLIC_URL: what a proxy makes public is not on loopback any more")
+	case !auth && !c.InsecureNoAuth:
+		return errors.New("nobody could call: set EQUINIX_MCP_AUTH_ISSUER or EQUINIX_MCP_AUTH_TOKENS_FILE, or pass --insecure-no-auth on loopback")
+	}
+	return nil
+}
+
+// readAuth makes the verifiers of bearer tokens.
+func (c *httpCmd) readAuth() error {
+	var vs remote.Verifiers
+	if c.AuthTokensFile != "" {
+		v, err := remote.OpenStatic(c.AuthTokensFile)
+		if err != nil {
+			return fmt.Errorf("EQUINIX_MCP_AUTH_TOKENS_FILE: %w", err)
+		}
+		vs = append(vs, v)
+	}
+	if c.PublicURL != "" {
+		u, err := remote.Resource(c.PublicURL)
+		if err != nil {
+			return fmt.Errorf("EQUINIX_MCP_PUBLIC_URL: %w", err)
+		}
+		if c.AuthAudience == "" {
+			c.AuthAudience = u.String()
+		}
+	}
+	if c.AuthIssuer != "" {
+		if c.AuthAudience == "" {
+			return errors.New("EQUINIX_MCP_AUTH_AUDIENCE is not set: a token that the issuer made for any other service would be taken. Set it, or EQUINIX_MCP_PUBLIC_URL")
+		}
+		v, err := remote.NewJWT(remote.JWTOptions{
+			Issuer: c.AuthIssuer, Audience: c.AuthAudience, TenantClaim: c.AuthTenant, Log: c.logger(),
+		})
+		if err != nil {
+			return fmt.Errorf("EQUINIX_MCP_AUTH_ISSUER: %w", err)
+		}
+		vs = append(vs, v)
+	}
+	if len(vs) > 0 {
+		c.verifier = vs
+	}
+	return nil
+}
+
+// Run serves until a signal comes. Then nobody is asked any more; creates in
+// flight are finished, recorded and answered first.
+func (c *httpCmd) Run() error {
+	log := slog.New(remote.LogHandler(c.logger().Handler()))
+	for _, line := range c.notBuilt() {
+		if !strings.HasPrefix(line, "EQUINIX_MCP_L") { // the ledger and the address are built here
+			log.Warn(line)
+		}
+	}
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ending, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
+	defer stop()
+	p, err := c.parts(log)
+	if err != nil {
+		return usageError{err}
+	}
+	checks, closeLedger, err := c.shared(ending, &p)
+	if err != nil {
+		return err
+	}
+	defer closeLedger()
+	var l net.ListenConfig
+	ln, err := l.Listen(ending, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("EQUINIX_MCP_LISTEN: %w", err)
+	}
+	if c.InsecureNoAuth && !remote.Loopback(ln.Addr().String()) {
+		_ = ln.Close()
+		return usageError{fmt.Errorf("--insecure-no-auth works on loopback only, and %s is not", ln.Addr())}
+	}
+	p.ending = ending
+	if err := c.serve(p, ln, checks); err != nil {
+		return err
+	}
+	if interrupted.Err() != nil {
+		return errInterrupted
+	}
+	return nil
+}
+
+// serve assembles the server and serves on ln.
+func (c *httpCmd) serve(p parts, ln net.Listener, checks []remote.Check) error {
+	calls := remote.NewCalls(remote.CallLimits{ProposeTools: []string{mutate.ProposeTool}, ConfirmTool: mutate.ConfirmTool, Log: p.log})
+	p.principal, p.middleware = remote.Principal, calls.Middleware
+	a := assemble(p)
+	public := c.PublicURL
+	if public == "" {
+		public = "http://" + ln.Addr().String()
+	}
+	resource, err := remote.Resource(public)
+	if err != nil {
+		return fmt.Errorf("EQUINIX_MCP_PUBLIC_URL: %w", err)
+	}
+	o := remote.Options{
+		Server: a.server, Calls: calls, Verifier: c.verifier,
+		Resource: resource, Public: c.PublicURL != "", Checks: append(checks, logInCheck(p.api)), Log: p.log,
+	}
+	if c.AuthIssuer != "" {
+		o.Issuers = []string{c.AuthIssuer}
+	}
+	s, err := remote.New(o)
+	if err != nil {
+		return usageError{err}
+	}
+	drain := func(context.Context) error { return nil }
+	if a.broker != nil {
+		drain = a.broker.Drain
+		looking, quit := context.WithCancel(p.ending)
+		var wg sync.WaitGroup
+		wg.Go(func() { a.broker.Run(looking) })
+		defer wg.Wait()
+		defer quit()
+	}
+	p.log.Info("listening", "addr", ln.Addr().String(), "endpoint", resource.String())
+	return s.Serve(p.ending, ln, ms(c.CreateTimeout)+drainMargin, drain)
+}
+
+// logInCheck tells whether the last log-in was refused. It never logs in.
+func logInCheck(api *fabric.API) remote.Check {
+	return remote.Check{Name: "log_in", Run: func(ctx context.Context) error {
+		until, err := api.LogInRefused(ctx)
+		if err == nil && !until.IsZero() {
+			err = fmt.Errorf("the last log-in was refused; the credentials are not tried again before %s", until.UTC().Format(time.RFC3339))
+		}
+		return err
+	}}
+}
