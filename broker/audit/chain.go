@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -28,17 +29,21 @@ type chain struct {
 	torn bool
 }
 
-// readLines calls f with every line of a file, without its newline, and reports
-// whether there was a last line without one. A nil line is one that is too long.
-func readLines(path string, f func(raw []byte)) (torn []byte, err error) {
+// openLog opens a file of the log.
+func openLog(path string) (*os.File, error) {
 	in, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.Close() }() // nothing was written
 	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no plain file", path))
+		return nil, errors.Join(err, fmt.Errorf("%s is no plain file", path), in.Close())
 	}
+	return in, nil
+}
+
+// readLines calls f with every line, without its newline, and returns what stands
+// behind the last one. A nil line is one that is too long.
+func readLines(in io.Reader, f func(raw []byte)) (torn []byte, err error) {
 	r := bufio.NewReaderSize(in, 16<<10)
 	var long []byte // what the buffer could not hold of a line
 	for {
@@ -63,9 +68,18 @@ func readLines(path string, f func(raw []byte)) (torn []byte, err error) {
 	}
 }
 
-func readChain(path, name string) (chain, error) {
+func readChain(dir, name string) (chain, error) {
+	in, err := openLog(filepath.Join(dir, name))
+	if err != nil {
+		return chain{}, err
+	}
+	defer func() { _ = in.Close() }() // nothing was written
+	return chainOf(in, name)
+}
+
+func chainOf(in io.Reader, name string) (chain, error) {
 	c := chain{name: name}
-	torn, err := readLines(path, func(raw []byte) {
+	torn, err := readLines(in, func(raw []byte) {
 		l, err := parse(raw)
 		c.entries = append(c.entries, entry{l.Seq, l.Time, l.Prev, l.hash, l.File, err})
 	})

@@ -86,7 +86,7 @@ func (d *Dir) prune(r FileReport, h heads, before, now time.Time, out *Pruned) e
 		return nil
 	}
 	// Read again: between the look and the lock it may have gone on.
-	c, err := readChain(filepath.Join(d.path, r.Name), r.Name)
+	c, err := readChain(d.path, r.Name)
 	if err != nil {
 		return err
 	}

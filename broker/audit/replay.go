@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,8 +52,12 @@ func Replay(dir string, since time.Time) ([]broker.Proposal, error) {
 const maxLife = time.Hour
 
 func replayFile(dir, name string, since time.Time) ([]line, error) {
-	path := filepath.Join(dir, name)
-	info, err := os.Stat(path)
+	in, err := openLog(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }() // nothing was written
+	info, err := in.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func replayFile(dir, name string, since time.Time) ([]line, error) {
 		n      int
 		latest time.Time
 	)
-	torn, err := readLines(path, func(raw []byte) {
+	torn, err := readLines(in, func(raw []byte) {
 		n++
 		l, err := parse(raw)
 		if err != nil {

@@ -35,7 +35,7 @@ func Verify(path string) (Report, error) {
 	}
 	v := verifier{dir: dir, heads: h, whole: info.IsDir(), ends: map[string]uint64{}}
 	for _, name := range names {
-		c, err := readChain(filepath.Join(dir, name), name)
+		c, err := readChain(dir, name)
 		if err != nil {
 			return Report{}, fmt.Errorf("audit: verify: %w", err)
 		}
@@ -58,25 +58,7 @@ type verifier struct {
 func (v verifier) report() (Report, error) {
 	var out Report
 	for _, c := range v.chains {
-		f := FileReport{Name: c.name, Lines: len(c.entries), Bad: c.check()}
-		for _, e := range c.entries {
-			if e.err == nil {
-				if f.First.IsZero() {
-					f.First = e.time
-				}
-				f.Last = e.time
-			}
-		}
-		if c.torn {
-			f.Torn = len(c.entries) + 1
-		}
-		if f.Bad == nil {
-			v.atHead(c, &f)
-		}
-		if f.Bad == nil {
-			v.atName(c, &f)
-		}
-		out.Files = append(out.Files, f)
+		out.Files = append(out.Files, v.file(c))
 	}
 	if v.whole {
 		v.link(&out)
@@ -91,6 +73,29 @@ func (v verifier) report() (Report, error) {
 		out.Notes = append(out.Notes, "audit.head has "+plural(v.heads.bad, "slot")+" that cannot be read")
 	}
 	return out, nil
+}
+
+// file looks at one file.
+func (v verifier) file(c chain) FileReport {
+	f := FileReport{Name: c.name, Lines: len(c.entries), Bad: c.check()}
+	for _, e := range c.entries {
+		if e.err == nil {
+			if f.First.IsZero() {
+				f.First = e.time
+			}
+			f.Last = e.time
+		}
+	}
+	if c.torn {
+		f.Torn = len(c.entries) + 1
+	}
+	if f.Bad == nil {
+		v.atHead(c, &f)
+	}
+	if f.Bad == nil {
+		v.atName(c, &f)
+	}
+	return f
 }
 
 // atHead compares a file with what audit.head says of it.

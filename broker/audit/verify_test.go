@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,35 +53,43 @@ func TestVerifyAnUntouchedLog(t *testing.T) {
 }
 
 func TestEveryChangedByteIsFound(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "state")
-	l := logIn(t, dir, LogOptions{NoSync: true})
-	write(t, l, story()[:7]...)
-	do(t, l.Close())
-	name := logs(t, dir)[0]
-	path := filepath.Join(dir, name)
-	whole := []byte(content(t, path))
+	dir, names := sample(t, LogOptions{NoSync: true})
+	name := names[0]
+	heads, err := readHeads(filepath.Join(dir, headFile))
+	do(t, err)
+	whole := []byte(strings.Join(lines(t, dir, name)[:10], ""))
+	heads.entries[name] = headOf(t, whole, name)
+	check := func(v verifier, b []byte) FileReport {
+		c, err := chainOf(bytes.NewReader(b), name)
+		do(t, err)
+		return v.file(c)
+	}
+	if f := check(verifier{heads: heads}, whole); f.Bad != nil || f.Lines != 10 {
+		t.Fatalf("%+v", f)
+	}
 	for i := range whole {
-		line := strings.Count(string(whole[:i]), "\n") + 1
-		for _, flip := range []byte{0x01, 0x20} {
-			b := append([]byte{}, whole...)
+		line := bytes.Count(whole[:i], []byte("\n")) + 1
+		for _, flip := range []byte{0x01, 0x20, 0x80} {
+			b := bytes.Clone(whole)
 			b[i] ^= flip
-			do(t, os.WriteFile(path, b, 0o600))
-			finds(t, fmt.Sprintf("byte %d ^ %x", i, flip), path, line, Changed, Cut)
+			if f := check(verifier{heads: heads}, b); f.Bad == nil || f.Bad.Line != line {
+				t.Fatalf("byte %d ^ %x, in line %d: %+v", i, flip, line, f)
+			}
+			// Without audit.head the last newline is a broken last line.
+			if f := check(verifier{}, b); f.Bad == nil && f.Torn != line || f.Bad != nil && f.Bad.Line != line {
+				t.Fatalf("byte %d ^ %x, in line %d, without a head: %+v", i, flip, line, f)
+			}
 		}
 	}
-	if t.Failed() {
-		return
-	}
-	// Without audit.head too, but for the last newline: that is a broken last line.
-	do(t, os.Remove(filepath.Join(dir, headFile)))
-	for i := range whole {
-		b := append([]byte{}, whole...)
-		b[i] ^= 0x01
-		do(t, os.WriteFile(path, b, 0o600))
-		if r := verified(t, path); r.OK() && r.Files[0].Torn == 0 {
-			t.Errorf("byte %d:\n%s", i, r)
-		}
-	}
+}
+
+// headOf is what audit.head would say of a file.
+func headOf(t testing.TB, b []byte, name string) headEntry {
+	t.Helper()
+	c, err := chainOf(bytes.NewReader(b), name)
+	do(t, err)
+	last, _ := c.last()
+	return headEntry{File: name, First: c.entries[0].seq, Prev: c.entries[0].prev, Seq: last.seq, Hash: last.hash}
 }
 
 func TestEveryRemovedDoubledAndSwappedLineIsFound(t *testing.T) {
@@ -155,11 +164,6 @@ func TestABrokenLastLineIsTolerated(t *testing.T) {
 		dir, names := sample(t, LogOptions{NoSync: true})
 		spoil(t, filepath.Join(dir, names[0]), append(lines(t, dir, names[0]), rest))
 		r := verified(t, dir)
-		if len(rest) > maxLine {
-			// No line of ours is that long.
-			finds(t, "a very long line", dir, len(story())+1, Changed)
-			continue
-		}
 		if f := r.Files[0]; !r.OK() || f.Torn != len(story())+1 || f.Lines != len(story()) {
 			t.Errorf("%s", r)
 		}
@@ -167,6 +171,13 @@ func TestABrokenLastLineIsTolerated(t *testing.T) {
 			t.Errorf("%s", r)
 		}
 	}
+}
+
+func TestALineThatIsTooLongIsNone(t *testing.T) {
+	dir, names := sample(t, LogOptions{NoSync: true})
+	all := lines(t, dir, names[0])
+	spoil(t, filepath.Join(dir, names[0]), slices.Insert(slices.Clone(all), 3, strings.Repeat("x", 2*maxLine)+"\n"))
+	finds(t, "a very long line", dir, 4, Changed)
 }
 
 func TestWhatTheHeadDoesNotReachIsSaid(t *testing.T) {

@@ -146,10 +146,11 @@ func (c *httpCmd) Run() error {
 	defer stop()
 	ending, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
 	defer stop()
-	p, err := c.parts(log)
+	p, err := c.parts(ending, log)
 	if err != nil {
 		return usageError{err}
 	}
+	defer p.close()
 	checks, closeLedger, err := c.shared(ending, &p)
 	if err != nil {
 		return err

@@ -32,15 +32,15 @@ func (c *stdioCmd) Run() error {
 	for _, line := range c.notBuilt() {
 		log.Warn(line)
 	}
-	p, err := c.parts(log)
-	if err != nil {
-		return usageError{err}
-	}
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ending, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
 	defer stop()
-	p.ending = ending
+	p, err := c.parts(ending, log)
+	if err != nil {
+		return usageError{err}
+	}
+	defer p.close()
 	err = serve(ending, assemble(p), &mcp.StdioTransport{}, ms(c.CreateTimeout), log)
 	if err == nil && interrupted.Err() != nil {
 		return errInterrupted
@@ -100,8 +100,8 @@ func isDisconnect(err error) bool {
 
 // parts builds what the configuration asks for. Nothing is sent: an API that
 // cannot be reached stops no start.
-func (c *config) parts(log *slog.Logger) (parts, error) {
-	p := parts{names: c.names, keyring: c.keyring, now: time.Now, log: log}
+func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) {
+	p := parts{names: c.names, keyring: c.keyring, now: time.Now, log: log, ending: ending, close: func() {}}
 	if err := c.credentials(); err != nil {
 		return p, err
 	}
@@ -116,7 +116,9 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 		if err != nil {
 			return p, err
 		}
-		p.options = c.brokerOptions(dir)
+		if err := c.record(&p, dir); err != nil {
+			return p, err
+		}
 		lockout = fabric.FileLockout(filepath.Join(path, "login"))
 	} else if dir, err := audit.OpenDir(path); err == nil {
 		// A read-only server can do without a state directory, but then it
@@ -130,7 +132,7 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 		Endpoint: c.APIEndpoint, ClientID: c.APIClientID, ClientSecret: c.secret, Token: c.token,
 		UserAgent:     "fabric-broker/" + version,
 		LookupTimeout: ms(c.LookupTimeout), PricingTimeout: ms(c.PricingTimeout), CreateTimeout: ms(c.CreateTimeout),
-		RateCard: c.card, Lockout: lockout, Now: p.now, Log: log,
+		RateCard: c.card, Lockout: lockout, Observe: p.observe, Now: p.now, Log: log,
 	})
 	if err != nil {
 		return p, fmt.Errorf("EQUINIX_API_ENDPOINT: %w", err)
@@ -142,11 +144,33 @@ func (c *config) parts(log *slog.Logger) (parts, error) {
 	return p, nil
 }
 
-func (c *config) brokerOptions(dir *audit.Dir) broker.Options {
+// record sets what a broker of one process keeps its proposals and records in.
+func (c *config) record(p *parts, dir *audit.Dir) error {
 	memory := ledger.NewMemory(ledger.Options{})
+	restore(p.ending, dir, memory, p.now(), p.log)
+	lines, err := dir.Log(audit.LogOptions{})
+	if err != nil {
+		return err
+	}
+	p.close = func() {
+		if err := lines.Close(); err != nil {
+			p.log.Error("the audit log could not be closed", "err", err)
+		}
+	}
+	m, err := counted(p.ending, c.MetricsListen, memory, p.log)
+	if err != nil {
+		return err
+	}
+	p.observe = m.Observe
+	p.options = c.brokerOptions()
+	p.options.Ledger, p.options.Restore = memory, memory.Restore
+	p.options.Intents, p.options.Halt = dir.Intents(), dir.Halt()
+	p.options.Recorder = broker.Recorders{m, lines}
+	return nil
+}
+
+func (c *config) brokerOptions() broker.Options {
 	return broker.Options{
-		Ledger: memory, Restore: memory.Restore,
-		Intents: dir.Intents(), Halt: dir.Halt(),
 		TTL: ms(c.ConfirmTTL), AskTimeout: ms(c.ElicitTimeout), CreateTimeout: ms(c.CreateTimeout),
 		MaxPending: c.MaxPending, MaxCreates: c.MaxCreates,
 		Preview: c.previews, AllowUnconfirmed: c.unasked,

@@ -107,13 +107,15 @@ func newWorld(t *testing.T, setups ...setup) *world {
 		w.sim.Now = w.clock.now
 	}
 	w.seed()
-	srv := httptest.NewServer(w.sim)
-	t.Cleanup(srv.Close)
+	if s.options.Transport == nil {
+		srv := httptest.NewServer(w.sim)
+		t.Cleanup(srv.Close)
+		if s.options.Endpoint == "" {
+			s.options.Endpoint = srv.URL
+		}
+	}
 
 	log := slog.New(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if s.options.Endpoint == "" {
-		s.options.Endpoint = srv.URL
-	}
 	if s.options.ClientID == "" {
 		s.options.ClientID, s.options.ClientSecret = "test-client", broker.NewSecret(fabricsim.Secret)
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fabricbroker/toolsets/mutate"
+)
+
+// A client that initializes with a version that is not one gets 2025-11-25 and
+// is asked in that way (mcp.md S6: the SDK takes it for a modern one).
+func TestVersionsThatAreNone(t *testing.T) {
+	for _, version := range []string{"2026-07-28", "2099-01-01", "DRAFT-2025-v2"} {
+		t.Run(version, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				p := w.silent(eras[1], canAsk)
+				p.hello(version)
+				createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(saysYes))
+				ended("declined").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysNo))
+				w.wantCreates(1)
+			})
+		})
+	}
+}
+
+// Where a call has a progress token, its client hears every 10 s that the call
+// is alive (mcp.md C rows 25 to 27): rising, short, without secrets, and nothing
+// after the result. Nobody else hears anything.
+func TestProgress(t *testing.T) {
+	for _, era := range eras {
+		for name, more := range map[string]map[string]any{"with a token": {"progressToken": "p-1"}, "without a token": {}} {
+			t.Run(era+"/"+name, func(t *testing.T) {
+				inBubble(t, func(w *world) {
+					p := w.peer(era, canAsk)
+					q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)), more)
+					pass(65 * time.Second)
+					createdAfter("accepted").check(t, q.answer(saysYes))
+					want := 6
+					if p.modern() || len(more) == 0 {
+						want = 0
+					}
+					notes := p.noted("notifications/progress")
+					if len(notes) != want {
+						t.Errorf("%d progress notifications, want %d", len(notes), want)
+					}
+					last := 0.0
+					for _, n := range notes {
+						now, _ := n.Params["progress"].(float64)
+						message := text(n.Params["message"])
+						if now <= last || n.Params["progressToken"] != "p-1" || len(message) > 200 || strings.Contains(message, text(q.token)) {
+							t.Errorf("after %v: %v", last, n.Params)
+						}
+						last = now
+					}
+					pass(time.Minute)
+					if n := len(p.noted("notifications/progress")); n != want {
+						t.Errorf("%d progress notifications followed the result", n-want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// One connection may carry both eras. In whatever way a modern request in a
+// legacy session is asked, nothing is created before the yes, and a no is one (I3).
+func TestModernRequestInALegacySession(t *testing.T) {
+	for raw, creates := range map[string]int{saysYes: 1, saysNo: 0, `{"action":"accept"}`: 0} {
+		t.Run(raw, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				p := w.peer(eras[1], canAsk)
+				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+				p.era = eras[2]
+				q := &question{p: p, token: proposed["confirm_token"]}
+				q.call = p.start(mutate.ConfirmTool, map[string]any{"confirm_token": q.token},
+					map[string]any{"inputResponses": json.RawMessage(`{"confirm":` + saysYes + `}`)})
+				var got object
+				select {
+				case m := <-p.asks:
+					w.wantCreates(0)
+					p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, raw))
+					got = q.call.wait().structured(t)
+				case m := <-q.call.c:
+					w.wantCreates(0)
+					got = p.asked(q.token, m).answer(raw)
+				}
+				if got["executed"] != (creates == 1) {
+					t.Errorf("confirm: %v", got)
+				}
+				w.wantCreates(creates)
+			})
+		})
+	}
+}
