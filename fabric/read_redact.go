@@ -73,7 +73,7 @@ func collect(secrets map[string]string, v any) {
 }
 
 func rewrite(secrets map[string]string, v any, depth int) any {
-	const maxText, maxDepth = 2000, 64
+	const maxText, maxKey, maxDepth = 2000, 200, 64
 	if depth > maxDepth {
 		return nil
 	}
@@ -93,9 +93,11 @@ func rewrite(secrets map[string]string, v any, depth int) any {
 			v[i] = rewrite(secrets, v[i], depth+1)
 		}
 	case map[string]any:
-		for k := range v {
-			v[k] = rewrite(secrets, v[k], depth+1)
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[clean(k, maxKey)] = rewrite(secrets, e, depth+1)
 		}
+		return out
 	}
 	return v
 }
