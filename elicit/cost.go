@@ -53,9 +53,15 @@ func later(t broker.ChangeType, pays string) []string {
 	}
 }
 
+// maxPayer is how much of who pays fits beside "unpriced".
+const maxPayer = 44
+
 // unpriced says that nobody knows the price, which is never free.
 func (m *message) unpriced() {
 	tail := "; this can still cost money"
+	if pays := safe(m.payload().Brief.Pays); pays != "" && len(pays) <= maxPayer {
+		tail = "; billed to " + pays
+	}
 	if n := m.months(); n > 1 {
 		tail = fmt.Sprintf("; for %d months", n) + tail
 	}

@@ -41,7 +41,7 @@ func connectionBrief(b sentBody, f facts) broker.Brief {
 	case b.ASide.Token != nil:
 		brief.Pays = "the creator of the A-side token"
 	case b.ZSide.Token != nil:
-		brief.Pays = "the redeemer of the Z-side token, which is this account"
+		brief.Pays = "this account, which redeems the token"
 	}
 	return brief
 }
