@@ -39,15 +39,16 @@ func (r Request) Mask() Mask { return NewMask(r.Body, r.Secrets) }
 
 var (
 	accountID  = regexp.MustCompile(`^[0-9]{12}$`)
+	masked     = regexp.MustCompile(`^\.\.\.(.{0,4}|.{4}/[a-z0-9-]+/[a-z0-9-]+)$`)
 	pairingKey = regexp.MustCompile(`^([0-9A-Fa-f-]{8,})/([a-z0-9-]+)/([a-z0-9-]+)$`)
 )
 
 // MaskValue returns what may be seen of a secret. Account ids of twelve digits
 // are no secret and stay whole: a person must check them. A Google pairing key
 // keeps its region and zone. Everything else keeps its last four characters,
-// and short values none.
+// and short values none. What is masked already stays as it is.
 func MaskValue(s string) string {
-	if accountID.MatchString(s) {
+	if accountID.MatchString(s) || masked.MatchString(s) {
 		return s
 	}
 	if m := pairingKey.FindStringSubmatch(s); m != nil {

@@ -42,7 +42,7 @@ type Options struct {
 	RateCard *pricing.RateCard
 	// Lockout remembers a refused log-in; nil = this API alone remembers it.
 	Lockout Lockout
-	// Observe is told how long the steps of a change took: "lookup", "dry_run",
+	// Observe is told how long the steps of a change took: "look_up", "dry_run",
 	// "price" and "create". nil = nobody measures.
 	Observe func(step string, took time.Duration)
 	Now     func() time.Time // nil = time.Now

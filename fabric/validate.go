@@ -54,7 +54,7 @@ func (a *API) lookUpSafely(ctx context.Context, r broker.Request) (f findings) {
 			f = findings{warnings: []broker.Issue{{Message: "not checked: what the request refers to could not be judged"}}}
 		}
 	}()
-	defer a.took("lookup")()
+	defer a.took("look_up")()
 	return a.lookUp(ctx, r)
 }
 
