@@ -1,0 +1,172 @@
+package pgledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// resealBatch is how many rows one call makes new.
+const resealBatch = 100
+
+// headSQL selects what tells under which secret each sealed value of a row is.
+const headSQL = `substr(mac, 1, 64), COALESCE(substr(payload, 1, 64), mac), COALESCE(substr(outcome, 1, 64), mac), COALESCE(substr(verdict, 1, 64), mac)`
+
+// Stale returns how many rows still need a secret that no longer seals. While it
+// is not zero that secret must stay configured.
+func (l *Ledger) Stale(ctx context.Context) (n int, err error) {
+	err = l.look(ctx, "count what an old secret sealed", func(ctx context.Context, q querier) error {
+		n = 0
+		for _, sql := range []string{`SELECT ` + headSQL + ` FROM proposals`, `SELECT sealed, sealed, sealed, sealed FROM intents`} {
+			rows, err := q.Query(ctx, sql)
+			if err != nil {
+				return err
+			}
+			var v [4][]byte
+			if _, err := pgx.ForEachRow(rows, []any{&v[0], &v[1], &v[2], &v[3]}, func() error {
+				if l.stale(v[:]...) {
+					n++
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (l *Ledger) stale(values ...[]byte) bool {
+	for _, v := range values {
+		if v != nil && l.keys.Stale(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reseal seals what an older secret sealed anew under the first one and returns
+// how many rows that were. Call it at start. It works in small pieces beside the
+// other replicas; a row that does not open is left, logged and counted by Stale.
+func (l *Ledger) Reseal(ctx context.Context) (done int, err error) {
+	for after := ""; ; {
+		var seen int
+		err := l.change(ctx, "reseal", func(ctx context.Context, q querier) (err error) {
+			var n int
+			n, seen, after, err = l.resealSome(ctx, q, after)
+			done += n
+			return err
+		}, nil)
+		if err != nil {
+			return done, err
+		}
+		if seen < resealBatch {
+			break
+		}
+	}
+	n, err := l.resealIntents(ctx)
+	return done + n, err
+}
+
+func (l *Ledger) resealSome(ctx context.Context, q querier, after string) (done, seen int, last string, err error) {
+	rows, err := q.Query(ctx, `SELECT `+columns+`, verdict FROM proposals WHERE id > $1 ORDER BY id LIMIT $2 FOR UPDATE`, after, resealBatch)
+	if err != nil {
+		return 0, 0, after, err
+	}
+	type stored struct {
+		row
+		verdict []byte
+	}
+	found, err := pgx.CollectRows(rows, func(rows pgx.CollectableRow) (s stored, err error) {
+		err = rows.Scan(s.fields(&s.verdict)...)
+		return s, err
+	})
+	if err != nil {
+		return 0, 0, after, err
+	}
+	last = after
+	for i := range found {
+		s := &found[i]
+		last = s.id
+		if !l.stale(s.mac, s.payload, s.outcome, s.verdict) {
+			continue
+		}
+		if err := l.resealRow(&s.row, &s.verdict); err != nil {
+			l.log.ErrorContext(ctx, "a row was not sealed again", "err", err)
+			continue
+		}
+		if _, err := q.Exec(ctx, `UPDATE proposals SET mac = $2, payload = $3, outcome = $4, verdict = $5 WHERE id = $1`,
+			s.id, s.mac, s.payload, s.outcome, s.verdict); err != nil {
+			return done, 0, after, err
+		}
+		done++
+	}
+	return done, len(found), last, nil
+}
+
+func (l *Ledger) resealRow(r *row, verdict *[]byte) error {
+	r.minted, r.expires = r.minted.UTC(), r.expires.UTC()
+	if !l.authentic(r) {
+		return altered(r.id, "does not verify")
+	}
+	for _, v := range []struct {
+		sealed *[]byte
+		label  string
+		aad    []byte
+	}{
+		{&r.payload, labelPayload, bind(r.id, r.hash)},
+		{&r.outcome, labelOutcome, bind(r.id, r.hash)},
+		{verdict, labelVerdict, bind(r.id)},
+	} {
+		if *v.sealed == nil {
+			continue
+		}
+		b, err := l.keys.OpenData(v.label, *v.sealed, v.aad)
+		if err != nil {
+			return altered(r.id, "does not open")
+		}
+		*v.sealed = l.keys.SealData(v.label, b, v.aad)
+	}
+	l.sign(r)
+	return nil
+}
+
+func (l *Ledger) resealIntents(ctx context.Context) (done int, err error) {
+	type intent struct {
+		account, hash, id string
+		sealed            []byte
+	}
+	err = l.change(ctx, "reseal", func(ctx context.Context, q querier) error {
+		done = 0
+		rows, err := q.Query(ctx, `SELECT account, hash, proposal_id, sealed FROM intents FOR UPDATE`)
+		if err != nil {
+			return err
+		}
+		all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (i intent, err error) {
+			err = r.Scan(&i.account, &i.hash, &i.id, &i.sealed)
+			return i, err
+		})
+		if err != nil {
+			return err
+		}
+		for _, i := range all {
+			if !l.stale(i.sealed) {
+				continue
+			}
+			b, err := l.keys.OpenData(labelIntent, i.sealed, bind(i.account, i.hash, i.id))
+			if err != nil {
+				l.log.ErrorContext(ctx, "an intent was not sealed again", "proposal", i.id, "err", fmt.Errorf("it does not open: %w", err))
+				continue
+			}
+			if _, err := q.Exec(ctx, `UPDATE intents SET sealed = $4 WHERE account = $1 AND hash = $2 AND proposal_id = $3`,
+				i.account, i.hash, i.id, l.keys.SealData(labelIntent, b, bind(i.account, i.hash, i.id))); err != nil {
+				return err
+			}
+			done++
+		}
+		return nil
+	}, nil)
+	return done, err
+}
