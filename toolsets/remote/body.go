@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-const (
-	maxBody     = 4 << 20
-	bodyTimeout = 30 * time.Second
-)
+const maxBody = 4 << 20
+
+// bodyTimeout is how long a body may take. Tests shorten it.
+var bodyTimeout = 30 * time.Second
 
 // body reads the whole body of r within its size and time and puts it back, or
 // answers the request and returns false. The deadline of reading ends with it:
