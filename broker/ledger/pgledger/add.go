@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,12 +30,13 @@ const (
 			WHERE state IN ('asking', 'approved', 'sending', 'unknown', 'absent') OR state = 'pending' AND expires_at > clock_timestamp()
 			LIMIT $1) AS open)`
 
-	evictSQL = `WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now)
-		UPDATE proposals p SET state = 'evicted', since = c.now, payload = NULL, attempts = p.attempts || $3::text
-		FROM c WHERE p.state = 'pending' AND p.id IN (
-			SELECT id FROM proposals, c WHERE principal = $1 AND state = 'pending' AND expires_at > c.now
-			ORDER BY seq DESC OFFSET $2)
-		RETURNING ` + columns + `, c.now`
+	evictSQL = `WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now),
+		u AS (UPDATE proposals p SET state = 'evicted', since = c.now, payload = NULL, attempts = p.attempts || $3::text
+			FROM c WHERE p.state = 'pending' AND p.id IN (
+				SELECT id FROM proposals, c WHERE principal = $1 AND state = 'pending' AND expires_at > c.now
+				ORDER BY seq DESC OFFSET $2)
+			RETURNING p.*, c.now)
+		SELECT ` + columns + `, now FROM u ORDER BY seq`
 
 	insertSQL = `INSERT INTO proposals (` + columns + `, attempts)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', clock_timestamp(), '', false, NULL, NULL, NULL, $12, ARRAY[$13::text])
@@ -120,7 +120,6 @@ func (l *Ledger) add(ctx context.Context, q querier, p broker.Proposal, o broker
 		if out.Evicted, err = l.collect(rows); err != nil {
 			return out, now, err
 		}
-		slices.SortFunc(out.Evicted, oldestFirst)
 	}
 	r, err := newRow(p, l.shift(now))
 	if err != nil {
@@ -139,5 +138,3 @@ func (l *Ledger) add(ctx context.Context, q querier, p broker.Proposal, o broker
 	out.Proposal, err = l.proposal(r, now)
 	return out, now, err
 }
-
-func oldestFirst(a, b broker.Proposal) int { return a.MintedAt.Compare(b.MintedAt) }

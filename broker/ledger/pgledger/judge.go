@@ -17,6 +17,9 @@ const (
 // durably. The next look of any replica takes it from there; a later one replaces
 // it. ErrProposalUnknown: there is no such create, or it is settled.
 func (n *Intents) Judge(ctx context.Context, id broker.ID, v broker.Verdict) error {
+	if !storable(id) {
+		return refuseUnknown()
+	}
 	sealed, err := n.l.seal(labelVerdict, v, string(id))
 	if err != nil {
 		return err

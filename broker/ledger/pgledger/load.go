@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +18,9 @@ const loadSQL = `SELECT ` + columns + `, clock_timestamp() FROM proposals WHERE 
 
 // Load implements broker.Ledger. It also works on a standby.
 func (l *Ledger) Load(ctx context.Context, id broker.ID) (p broker.Proposal, err error) {
+	if !storable(id) {
+		return p, refuseUnknown()
+	}
 	err = l.look(ctx, "load", func(ctx context.Context, q querier) error {
 		var (
 			r  row
@@ -32,6 +36,12 @@ func (l *Ledger) Load(ctx context.Context, id broker.ID) (p broker.Proposal, err
 		return err
 	})
 	return p, err
+}
+
+// storable reports whether a row can have that id: a caller may ask for any text,
+// and PostgreSQL takes no NUL and no broken UTF-8.
+func storable(id broker.ID) bool {
+	return utf8.ValidString(string(id)) && !strings.ContainsRune(string(id), 0)
 }
 
 // List implements broker.Ledger. It also works on a standby. One row that was

@@ -2,9 +2,13 @@ package pgledger
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
+
+// holdEvery is how often a replica that waits for a log-in of another looks.
+const holdEvery = 50 * time.Millisecond
 
 // Lockout remembers for all replicas that credentials were refused: a few bad
 // attempts lock the account for everyone. The key is a digest of the credentials.
@@ -55,4 +59,42 @@ func (o *Lockout) Set(ctx context.Context, key string, until time.Time) error {
 			ON CONFLICT (key) DO UPDATE SET until = GREATEST(o.until, excluded.until)`, key, until.Sub(o.l.now()).Seconds())
 		return err
 	}, nil)
+}
+
+// Hold waits until no other replica logs in with key, and keeps them waiting
+// until release. The lock ends with its connection: a replica that dies locks
+// nobody out. While the database is away there is nobody to wait for.
+func (o *Lockout) Hold(ctx context.Context, key string) (release func(), err error) {
+	within, cancel := context.WithTimeout(ctx, attemptTime)
+	defer cancel()
+	conn, err := o.l.pool.Acquire(within)
+	if err != nil {
+		o.l.log.WarnContext(ctx, "the shared lockout cannot be held", "err", err)
+		return func() {}, ctx.Err()
+	}
+	tick := time.NewTicker(holdEvery)
+	defer tick.Stop()
+	for {
+		var got bool
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended($1, 7402))`, key).Scan(&got); err != nil {
+			conn.Release()
+			return func() {}, ctx.Err()
+		}
+		if got {
+			return func() {
+				end, cancel := context.WithTimeout(context.WithoutCancel(ctx), attemptTime)
+				defer cancel()
+				if _, err := conn.Exec(end, `SELECT pg_advisory_unlock_all()`); err != nil {
+					_ = conn.Conn().Close(end) // the server unlocks what it ends
+				}
+				conn.Release()
+			}, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			conn.Release()
+			return nil, fmt.Errorf("pgledger: hold the log-in: %w", ctx.Err())
+		}
+	}
 }

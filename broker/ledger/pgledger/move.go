@@ -26,6 +26,10 @@ const (
 			spent = spent OR $2, attempts = attempts || $3::text
 		WHERE id = $1 AND state IN ('pending', 'expired')`
 
+	// regainSQL puts back a step that a promoted standby has lost, for the next one
+	// in the same transaction.
+	regainSQL = `UPDATE proposals SET state = 'approved' WHERE id = $1`
+
 	stoodSQL = `SELECT $2 = ANY(attempts) FROM proposals WHERE id = $1 FOR UPDATE`
 )
 
@@ -41,6 +45,9 @@ const (
 func (l *Ledger) Move(ctx context.Context, s broker.Step) (broker.Moved, error) {
 	if err := possible(s); err != nil {
 		return broker.Moved{}, err
+	}
+	if !storable(s.ID) {
+		return broker.Moved{}, refuseUnknown()
 	}
 	m := &move{l: l, s: s, attempt: rand.Text()}
 	if err := l.change(ctx, "move", m.run, m.stood); err != nil {
@@ -116,7 +123,10 @@ func (m *move) once(ctx context.Context, q querier) (done bool, err error) {
 	}
 	older := r.cluster != cluster
 	if older && m.outlived(p.State) {
-		return m.step(ctx, q, p, &r, []string{r.state}, db)
+		if _, err := q.Exec(ctx, regainSQL, r.id); err != nil {
+			return false, err
+		}
+		return m.step(ctx, q, p, &r, []string{string(broker.Approved)}, db)
 	}
 	if older && p.State == broker.Pending {
 		p.State, p.Since, p.Payload = broker.Expired, shown(&db, m.l.shift(db)), nil

@@ -51,20 +51,18 @@ func (l *Ledger) stale(values ...[]byte) bool {
 // how many rows that were. Call it at start. It works in small pieces beside the
 // other replicas; a row that does not open is left, logged and counted by Stale.
 func (l *Ledger) Reseal(ctx context.Context) (done int, err error) {
-	for after := ""; ; {
-		var seen int
-		err := l.change(ctx, "reseal", func(ctx context.Context, q querier) (err error) {
-			var n int
-			n, seen, after, err = l.resealSome(ctx, q, after)
-			done += n
+	for after, seen := "", resealBatch; seen == resealBatch; {
+		var (
+			n    int
+			last string
+		)
+		if err := l.change(ctx, "reseal", func(ctx context.Context, q querier) (err error) {
+			n, seen, last, err = l.resealSome(ctx, q, after)
 			return err
-		}, nil)
-		if err != nil {
+		}, nil); err != nil {
 			return done, err
 		}
-		if seen < resealBatch {
-			break
-		}
+		done, after = done+n, last
 	}
 	n, err := l.resealIntents(ctx)
 	return done + n, err
