@@ -13,7 +13,7 @@ import (
 
 // adoptAfter is how long after the create's deadline an intent may be adopted:
 // by then even a create that left in its last moment is no longer under way.
-const adoptAfter = time.Minute
+var adoptAfter = time.Minute
 
 // Adopt makes i the intent of this process if the one that claimed it is gone
 // and the create's deadline, SendBy, plus a minute is past. It reports whether it
