@@ -32,7 +32,7 @@ func configure(o Options) (*pgxpool.Config, error) {
 	cfg.MaxConnLifetime = 30 * time.Minute
 	cfg.MaxConnIdleTime = 5 * time.Minute
 	c := cfg.ConnConfig
-	c.ConnectTimeout = attemptTime
+	c.ConnectTimeout, c.DialFunc = attemptTime, dial
 	p := c.RuntimeParams
 	p["application_name"] = cmp.Or(p["application_name"], "fabric-broker")
 	// The server ends what its client has given up.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,7 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTime)
 	defer cancel()
 	cfg = cfg.Copy()
+	cfg.DialFunc = new(net.Dialer).DialContext // a migration may take its time
 	cfg.RuntimeParams["statement_timeout"] = "30000"
 	cfg.RuntimeParams["lock_timeout"] = "30000"
 	conn, err := pgx.ConnectConfig(ctx, cfg)
