@@ -47,6 +47,8 @@ type config struct {
 	keyring  *seal.Keyring
 	unasked  bool
 	previews bool
+	// shared is the ledger that replicas share; nil keeps proposals in memory.
+	shared *shared
 }
 
 // Validate checks what kong cannot. It is called before any command runs, so a

@@ -76,7 +76,7 @@ func (c *httpCmd) mayMutate() error {
 	case dsn == memoryLedger, strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
 		return nil
 	}
-	return errors.New("EQUINIX_MCP_LEDGER_DSN must be postgres://… or the literal memory:")
+	return errors.New("EQUINIX_MCP_LEDGER_DSN must be postgres://… or the literal \"memory:\"")
 }
 
 func (c *httpCmd) mayListen() error {
@@ -146,16 +146,16 @@ func (c *httpCmd) Run() error {
 	defer stop()
 	ending, stop := signal.NotifyContext(interrupted, syscall.SIGTERM)
 	defer stop()
+	checks, closeLedger, err := c.share(ending, log)
+	if err != nil {
+		return err
+	}
+	defer closeLedger()
 	p, err := c.parts(ending, log)
 	if err != nil {
 		return usageError{err}
 	}
 	defer p.close()
-	checks, closeLedger, err := c.shared(ending, &p)
-	if err != nil {
-		return err
-	}
-	defer closeLedger()
 	var l net.ListenConfig
 	ln, err := l.Listen(ending, "tcp", c.Listen)
 	if err != nil {

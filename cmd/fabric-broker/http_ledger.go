@@ -3,18 +3,64 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 
+	"fabricbroker/broker"
+	"fabricbroker/broker/ledger/pgledger"
+	"fabricbroker/fabric"
 	"fabricbroker/toolsets/remote"
 )
 
-// shared gives p the ledger that the configuration names, if it has to do with
-// one. The returned function closes it.
-func (c *httpCmd) shared(_ context.Context, _ *parts) ([]remote.Check, func(), error) {
-	switch {
-	case c.dsn.IsZero():
+// shared is what replicas must agree on: the ledger, and what hangs on it.
+type shared struct {
+	ledger  broker.Ledger
+	intents broker.Intents
+	halt    broker.Halt
+	lockout fabric.Lockout
+}
+
+// share opens the shared ledger that the configuration names, if it names one,
+// for parts to use. It returns what /readyz looks at, and what closes it.
+func (c *httpCmd) share(ctx context.Context, log *slog.Logger) ([]remote.Check, func(), error) {
+	switch c.dsn.Reveal() {
+	case "":
 		return nil, func() {}, nil
-	case c.dsn.Reveal() == memoryLedger:
+	case memoryLedger:
 		return []remote.Check{{Name: "ledger", Run: func(context.Context) error { return nil }}}, func() {}, nil
 	}
-	return nil, nil, usageError{errors.New("EQUINIX_MCP_LEDGER_DSN: this version has no PostgreSQL ledger yet; the literal memory: works for one process")}
+	l, err := pgledger.Open(ctx, pgledger.Options{DSN: c.dsn, Keyring: c.keyring, Log: log})
+	if err != nil {
+		return nil, nil, fmt.Errorf("EQUINIX_MCP_LEDGER_DSN: %w", err)
+	}
+	// After a secret was rotated. What could not be sealed anew still opens for
+	// as long as the old secret is configured.
+	if n, err := l.Reseal(ctx); err != nil {
+		log.Warn("the ledger could not be sealed anew; keep the old confirm secret configured", "err", err)
+	} else if n > 0 {
+		log.Info("the ledger was sealed anew under the first confirm secret", "rows", n)
+	}
+	c.shared = &shared{ledger: l, intents: l.Intents(), halt: l.Halt(), lockout: l.Lockout()}
+	return []remote.Check{{Name: "ledger", Run: l.Ping}}, l.Close, nil
 }
+
+// halts is a stop switch with several handles, of which the first is the one to
+// pull: replicas have one in common, and each has one in its state directory,
+// which `fabric-broker halt` pulls beside it.
+type halts []broker.Halt
+
+// Halted implements broker.Halt.
+func (hs halts) Halted(ctx context.Context) (string, error) {
+	var errs []error
+	for _, h := range hs {
+		reason, err := h.Halted(ctx)
+		if reason != "" {
+			return reason, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// Set implements broker.Halt.
+func (hs halts) Set(ctx context.Context, reason string) error { return hs[0].Set(ctx, reason) }

@@ -80,6 +80,6 @@ func (q *quiet) Errorf(string, ...any) {}
 
 func equalJSON(a, b object) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
-	return len(a) == len(b) && object(a).at("error.code") == object(b).at("error.code") &&
-		object(a).at("error.message") == object(b).at("error.message") && a["next_step"] == b["next_step"]
+	return len(a) == len(b) && a.at("error.code") == b.at("error.code") &&
+		a.at("error.message") == b.at("error.message") && a["next_step"] == b["next_step"]
 }

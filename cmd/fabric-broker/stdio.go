@@ -120,6 +120,9 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 			return p, err
 		}
 		lockout = fabric.FileLockout(filepath.Join(path, "login"))
+		if c.shared != nil {
+			lockout = c.shared.lockout
+		}
 	} else if dir, err := audit.OpenDir(path); err == nil {
 		// A read-only server can do without a state directory, but then it
 		// cannot know what another process's log-in came to.
@@ -146,8 +149,16 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 
 // record sets what a broker of one process keeps its proposals and records in.
 func (c *config) record(p *parts, dir *audit.Dir) error {
-	memory := ledger.NewMemory(ledger.Options{})
-	restore(p.ending, dir, memory, p.now(), p.log)
+	p.options = c.brokerOptions()
+	if s := c.shared; s != nil {
+		p.options.Ledger = s.ledger
+		p.options.Intents, p.options.Halt = s.intents, halts{s.halt, dir.Halt()}
+	} else {
+		memory := ledger.NewMemory(ledger.Options{})
+		restore(p.ending, dir, memory, p.now(), p.log)
+		p.options.Ledger, p.options.Restore = memory, memory.Restore
+		p.options.Intents, p.options.Halt = dir.Intents(), dir.Halt()
+	}
 	lines, err := dir.Log(audit.LogOptions{})
 	if err != nil {
 		return err
@@ -157,14 +168,11 @@ func (c *config) record(p *parts, dir *audit.Dir) error {
 			p.log.Error("the audit log could not be closed", "err", err)
 		}
 	}
-	m, err := counted(p.ending, c.MetricsListen, memory, p.log)
+	m, err := counted(p.ending, c.MetricsListen, p.options.Ledger, p.log)
 	if err != nil {
 		return err
 	}
 	p.observe = m.Observe
-	p.options = c.brokerOptions()
-	p.options.Ledger, p.options.Restore = memory, memory.Restore
-	p.options.Intents, p.options.Halt = dir.Intents(), dir.Halt()
 	p.options.Recorder = broker.Recorders{m, lines}
 	return nil
 }

@@ -75,7 +75,7 @@ func (c *Calls) Middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithCancel(ctx)
 			defer cancel()
-			defer context.AfterFunc(v.session.gone, cancel)()
+			defer context.AfterFunc(v.session.gone, cancel)() //nolint:contextcheck // the session ends it, not the call
 		}
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && method == "tools/call" {
 			return c.call(ctx, v.caller.Principal, p.Name, func() (mcp.Result, error) { return next(ctx, method, req) })

@@ -38,7 +38,7 @@ func (s *sessions) add(id string, owner broker.Principal) {
 		s.of = map[string]*session{}
 	}
 	n := &session{id: id, owner: owner, opened: time.Now(), used: time.Now()}
-	n.gone, n.end = context.WithCancel(context.Background()) //nolint:gosec // end is called by remove
+	n.gone, n.end = context.WithCancel(context.Background())
 	s.of[id] = n
 }
 

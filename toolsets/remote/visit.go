@@ -15,12 +15,11 @@ import (
 // SDK runs those under the context of the connection, which in a session is
 // that of its first request: what belongs to this very request comes this way.
 type visit struct {
-	id        string // of the request
-	caller    Caller
-	trace     trace
-	stream    *stream
-	session   *session // nil outside one
-	anonymous bool
+	id      string // of the request
+	caller  Caller
+	trace   trace
+	stream  *stream
+	session *session // nil outside one
 }
 
 // visitKey is where the SDK's token info carries the visit.
