@@ -45,6 +45,11 @@ fuzz: ## Every fuzz target for FUZZTIME
 	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; \
 	  done; done
 
+.PHONY: bench
+bench: build ## Benchmark beside a floor server: a table of medians and p99 (Linux)
+	CGO_ENABLED=0 go build -trimpath -o bin/bench-floor ./cmd/fabric-broker/testdata/bench/floor
+	go run ./cmd/fabric-broker/testdata/bench
+
 .PHONY: golden
 golden: ## Rewrite the golden files; review the diff
 	go test ./elicit ./fabric ./cmd/... -update
