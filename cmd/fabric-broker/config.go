@@ -160,10 +160,7 @@ func (c *config) credentials() error {
 func (c *config) notBuilt() []string {
 	var out []string
 	for name, set := range map[string]bool{
-		"EQUINIX_MCP_METRICS_LISTEN":              c.MetricsListen != "",
 		"EQUINIX_MCP_CHANNEL":                     c.Channel == "page",
-		"EQUINIX_MCP_LEDGER_DSN":                  os.Getenv("EQUINIX_MCP_LEDGER_DSN") != "" || os.Getenv("EQUINIX_MCP_LEDGER_DSN_FILE") != "",
-		"EQUINIX_MCP_LISTEN":                      os.Getenv("EQUINIX_MCP_LISTEN") != "",
 		"EQUINIX_MCP_TOOLSETS (the toolset gate)": slices.Contains(c.names, "gate"),
 	} {
 		if set {
@@ -171,6 +168,17 @@ func (c *config) notBuilt() []string {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// httpOnly names what is set although stdio has no use for it.
+func httpOnly() []string {
+	var out []string
+	for _, name := range []string{"EQUINIX_MCP_LEDGER_DSN", "EQUINIX_MCP_LEDGER_DSN_FILE", "EQUINIX_MCP_LISTEN"} {
+		if os.Getenv(name) != "" {
+			out = append(out, name+" is set, but only fabric-broker http reads it")
+		}
+	}
 	return out
 }
 

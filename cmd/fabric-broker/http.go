@@ -138,9 +138,7 @@ func (c *httpCmd) readAuth() error {
 func (c *httpCmd) Run() error {
 	log := slog.New(remote.LogHandler(c.logger().Handler()))
 	for _, line := range c.notBuilt() {
-		if !strings.HasPrefix(line, "EQUINIX_MCP_L") { // the ledger and the address are built here
-			log.Warn(line)
-		}
+		log.Warn(line)
 	}
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

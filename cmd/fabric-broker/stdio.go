@@ -29,7 +29,7 @@ type stdioCmd struct{ config }
 // creates in flight are finished and recorded first.
 func (c *stdioCmd) Run() error {
 	log := c.logger()
-	for _, line := range c.notBuilt() {
+	for _, line := range append(c.notBuilt(), httpOnly()...) {
 		log.Warn(line)
 	}
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)

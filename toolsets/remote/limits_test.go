@@ -156,6 +156,27 @@ func TestASlowBodyEndsByDeadline(t *testing.T) {
 	}
 }
 
+// A client that reads nothing holds its connection for the time of one write.
+func TestASlowReaderEndsByDeadline(t *testing.T) {
+	old := writeTimeout
+	writeTimeout = 50 * time.Millisecond
+	t.Cleanup(func() { writeTimeout = old })
+	w := newWorld(t)
+	call := modernCall("big", "")
+	w.dial(head(fmt.Sprintf("Mcp-Protocol-Version: %s\r\nMcp-Method: tools/call\r\nMcp-Name: big\r\nContent-Length: %d\r\n\r\n%s", modern, len(call), call)))
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	wait(t, w.started)
+	late := time.After(patience)
+	for w.server.conns.open() > 0 {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("the connection still stands")
+		}
+	}
+}
+
 func TestASlowHeaderEndsByDeadline(t *testing.T) {
 	if headerTimeout > 10*time.Second || idleTimeout > 5*time.Minute {
 		t.Errorf("%s, %s", headerTimeout, idleTimeout)

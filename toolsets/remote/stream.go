@@ -11,8 +11,8 @@ import (
 )
 
 // writeTimeout is how long one write may take. It is set before each write, so
-// that a stream may wait for ever and a reader may not.
-const writeTimeout = 30 * time.Second
+// that a stream may wait for ever and a reader may not. Tests shorten it.
+var writeTimeout = 30 * time.Second
 
 // stream is the response to one request. It keeps an event stream alive with
 // comments while nothing else is written: proxies and clients give up on

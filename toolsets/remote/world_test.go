@@ -107,6 +107,10 @@ func (w *world) tools(ending context.Context) toolsets.Toolset {
 			p := Principal(req)
 			return toolsets.Result(map[string]any{"who": p.Kind + ":" + p.Tenant + "/" + p.Subject, "header": req.Extra.Header.Get("Authorization")}, false)
 		}),
+		tool("big", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			defer func() { w.started <- "big" }()
+			return toolsets.Result(map[string]any{"big": strings.Repeat("x", 16<<20)}, false)
+		}),
 		tool("boom", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }),
 		tool("wait", func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			w.started <- Principal(req).Subject
