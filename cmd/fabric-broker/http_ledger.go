@@ -16,7 +16,7 @@ import (
 type shared struct {
 	ledger  broker.Ledger
 	intents broker.Intents
-	halt    broker.Halt
+	halt    brake
 	lockout fabric.Lockout
 }
 
@@ -44,10 +44,15 @@ func (c *httpCmd) share(ctx context.Context, log *slog.Logger) ([]remote.Check, 
 	return []remote.Check{{Name: "ledger", Run: l.Ping}}, l.Close, nil
 }
 
+// brake is a stop switch that an operator can take back.
+type brake interface {
+	broker.Halt
+	Clear(ctx context.Context) error
+}
+
 // halts is a stop switch with several handles, of which the first is the one to
-// pull: replicas have one in common, and each has one in its state directory,
-// which `fabric-broker halt` pulls beside it.
-type halts []broker.Halt
+// pull: replicas have one in common, and each has the one of its state directory.
+type halts []brake
 
 // Halted implements broker.Halt.
 func (hs halts) Halted(ctx context.Context) (string, error) {
@@ -64,3 +69,12 @@ func (hs halts) Halted(ctx context.Context) (string, error) {
 
 // Set implements broker.Halt.
 func (hs halts) Set(ctx context.Context, reason string) error { return hs[0].Set(ctx, reason) }
+
+// Clear takes every handle back.
+func (hs halts) Clear(ctx context.Context) error {
+	var errs []error
+	for _, h := range hs {
+		errs = append(errs, h.Clear(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -125,6 +126,19 @@ func TestHTTPReplicasShareALedger(t *testing.T) {
 	waiting := old.ask(asked)
 	there.call("fabric_withdraw_change", map[string]any{"proposal_id": asked["proposal_id"]})
 	ended("withdrawn").check(t, waiting.call.wait().structured(t))
+
+	// What an operator halts is halted everywhere.
+	if code, out, errs := execute(t, env, "", "halt", "--reason=maintenance"); code != 0 {
+		t.Errorf("halt: %d %s%s", code, out, errs)
+	}
+	for _, p := range []*peer{here, there} {
+		if got := p.call("fabric_propose_change", map[string]any{"change_type": "connection_create", "spec": connectionSpec("dc-aws-03", 1019)}); got.at("error.code") != "halted" {
+			t.Errorf("propose while halted: %v", got)
+		}
+	}
+	if code, out, errs := execute(t, env, "", "resume"); code != 0 || !strings.Contains(out, "maintenance") {
+		t.Errorf("resume: %d %s%s", code, out, errs)
+	}
 
 	pg.stop()
 	if got := here.call("fabric_propose_change", map[string]any{"change_type": "connection_create", "spec": connectionSpec("dc-aws-03", 1019)}); got.at("error.code") != "ledger_unavailable" && got.at("error.code") != "halted" {

@@ -53,14 +53,16 @@ type haltCmd struct {
 
 // Run sets the stop switch.
 func (c *haltCmd) Run() error {
-	dir, err := c.open()
+	ctx := context.Background()
+	o, err := c.operated(ctx)
 	if err != nil {
 		return err
 	}
-	if err := dir.Halt().Set(context.Background(), c.Reason); err != nil {
+	defer o.close()
+	if err := o.halt.Set(ctx, c.Reason); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(os.Stdout, "halted: no dry run and no create is sent by any server of", dir.Path(), "until fabric-broker resume")
+	_, err = fmt.Fprintln(os.Stdout, "halted: no dry run and no create is sent by any server of", o.name, "until fabric-broker resume")
 	return err
 }
 
@@ -68,15 +70,17 @@ type resumeCmd struct{ stateFlags }
 
 // Run takes the stop switch back, and says why it was set.
 func (c *resumeCmd) Run() error {
-	dir, err := c.open()
+	ctx := context.Background()
+	o, err := c.operated(ctx)
 	if err != nil {
 		return err
 	}
-	reason, err := dir.Halt().Halted(context.Background())
+	defer o.close()
+	reason, err := o.halt.Halted(ctx)
 	if err != nil {
 		return err
 	}
-	if err := dir.Halt().Clear(context.Background()); err != nil {
+	if err := o.halt.Clear(ctx); err != nil {
 		return err
 	}
 	if reason == "" {
@@ -95,18 +99,20 @@ type resolveCmd struct {
 	Reason   string `placeholder:"TEXT" help:"How you know. Required with --absent."`
 }
 
-// Run writes a person's last word into the file of the unresolved create. The
-// server that holds it takes it from there.
+// Run writes a person's last word into the file of the unresolved create, or its
+// row in the shared ledger. The server that holds it takes it from there.
 func (c *resolveCmd) Run() error {
 	if c.Absent && c.Reason == "" {
 		return usageError{errors.New("--absent needs --reason: say how you know that it does not exist")}
 	}
-	dir, err := c.open()
+	ctx := context.Background()
+	o, err := c.operated(ctx)
 	if err != nil {
 		return err
 	}
+	defer o.close()
 	v := broker.Verdict{UUID: c.Created, Reason: c.Reason, At: time.Now().UTC()}
-	if err := dir.Intents().Judge(context.Background(), broker.ID(c.Proposal), v); err != nil {
+	if err := o.intents.Judge(ctx, broker.ID(c.Proposal), v); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(os.Stdout, "recorded: the server that holds this proposal applies it within half a minute; if none runs, the next one does at its start")
