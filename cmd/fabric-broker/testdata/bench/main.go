@@ -38,15 +38,15 @@ type bench struct {
 func main() {
 	bin := flag.String("bin", "bin", "where fabric-broker, fabric-sim and bench-floor are")
 	runs := flag.Int("runs", 4, "how many runs")
-	show := flag.Bool("plan", false, "show the upstream calls and end")
+	only := flag.String("only", "", "measure one thing: starts, lists, memories, flows, slow, pending, syncs; none shows the upstream calls alone")
 	flag.Parse()
-	if err := run(*bin, *runs, *show); err != nil {
+	if err := run(*bin, *runs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(bin string, runs int, show bool) error {
+func run(bin string, runs int, only string) error {
 	began := time.Now()
 	b := &bench{runs: runs}
 	var err error
@@ -68,12 +68,18 @@ func run(bin string, runs int, show bool) error {
 		describe("propose, connection", b.plan.Propose["connection_create"]),
 		describe("propose, network", b.plan.Propose["network_create"]),
 		describe("confirm, connection", b.plan.Confirm), "\n")
-	if show {
-		return nil
-	}
-	for _, measure := range []func() error{b.starts, b.lists, b.memories, b.flows, b.slow, b.pending, b.syncs} {
-		if err := measure(); err != nil {
-			return err
+	for _, m := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"starts", b.starts}, {"lists", b.lists}, {"memories", b.memories}, {"flows", b.flows},
+		{"slow", b.slow}, {"pending", b.pending}, {"syncs", b.syncs},
+	} {
+		if only != "" && only != m.name {
+			continue
+		}
+		if err := m.measure(); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
 	b.table.print(os.Stdout)
