@@ -72,8 +72,13 @@ func run(bin string, runs int, only string) error {
 		name    string
 		measure func() error
 	}{
-		{"starts", b.starts}, {"lists", b.lists}, {"memories", b.memories}, {"flows", b.flows},
-		{"slow", b.slow}, {"pending", b.pending}, {"syncs", b.syncs},
+		{"starts", b.starts},
+		{"lists", b.lists},
+		{"memories", b.memories},
+		{"flows", b.flows},
+		{"slow", b.slow},
+		{"pending", b.pending},
+		{"syncs", b.syncs},
 	} {
 		if only != "" && only != m.name {
 			continue
