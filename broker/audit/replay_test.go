@@ -35,7 +35,10 @@ var answers = []broker.Answer{
 	{State: broker.CallCancelled, Channel: "form", Status: string(broker.CallCancelled)},
 }
 
-var moves = []string{"flow", "flow", "flow", "propose", "propose", "begin", "answer", "withdraw", "race", "status", "sleep", "halt", "empty", "restart"}
+var moves = []string{
+	"flow", "flow", "propose", "begin", "answer", "withdraw", "race", "status", "sleep", "halt", "empty", "restart",
+	"no", "twice", "dearer", "late confirm", "late answer", "later answer", "lost",
+}
 
 type move struct {
 	Kind       string
@@ -47,7 +50,7 @@ type move struct {
 func TestTheLogReplaysToTheLedger(t *testing.T) {
 	draw := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
 		return move{rapid.SampledFrom(moves).Draw(t, "kind"), rapid.IntRange(0, 3).Draw(t, "which"), rapid.IntRange(0, 63).Draw(t, "how")}
-	}), 1, 30)
+	}), 3, 30)
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, t.TempDir())
 		defer func() { _ = w.state.Close() }()
@@ -77,6 +80,8 @@ func (w *world) step(t testing.TB, m move) {
 		if m.Kind == "flow" {
 			w.confirm(ctx, p, answers[m.How%3])
 		}
+	case "no", "twice", "dearer", "late confirm", "late answer", "later answer", "lost":
+		w.tell(ctx, m)
 	case "begin":
 		if p, ok := w.pick(m.Which); ok {
 			_, _ = w.Begin(ctx, caller, p.Token) // a refusal is recorded too
@@ -115,6 +120,87 @@ func (w *world) step(t testing.TB, m move) {
 		w.end(t, m.How%2 == 0)
 		w.begin(t)
 	}
+}
+
+// tell is a short story of its own about a new proposal.
+func (w *world) tell(ctx context.Context, m move) {
+	w.api.set(func(a *api) { a.outcome, a.refuse = 3*(m.How%2), false })
+	p, err := w.Propose(ctx, caller, broker.ConnectionCreate, []byte(`{"name":"`+m.Kind+`"}`))
+	if err != nil {
+		return
+	}
+	w.tokens, w.made = append(w.tokens, p), append(w.made, p.Proposal.ID)
+	switch m.Kind {
+	case "no":
+		w.confirm(ctx, p, answers[3+m.How%5])
+	case "twice":
+		_, _ = w.Begin(ctx, caller, p.Token)
+		q, err := w.Propose(ctx, caller, broker.ConnectionCreate, []byte(`{"name":"`+m.Kind+`"}`))
+		if err == nil {
+			w.tokens, w.made = append(w.tokens, q), append(w.made, q.Proposal.ID)
+			w.confirm(ctx, q, answers[0])
+		}
+	case "dearer":
+		if _, err := w.Begin(ctx, caller, p.Token); err == nil {
+			w.api.set(func(a *api) { a.price = 1000 })
+			_, _ = w.Complete(ctx, p.Proposal.ID, answers[0])
+		}
+	case "late confirm":
+		w.sleep(11 * time.Minute)
+		w.confirm(ctx, p, answers[0])
+	case "late answer", "later answer":
+		w.sleep(7 * time.Minute)
+		if _, err := w.Begin(ctx, caller, p.Token); err == nil {
+			w.sleep(map[string]time.Duration{"late answer": 4 * time.Minute, "later answer": 6 * time.Minute}[m.Kind])
+			_, _ = w.Complete(ctx, p.Proposal.ID, answers[0])
+		}
+	case "lost":
+		w.api.set(func(a *api) { a.outcome, a.found = 3, m.Which%2 })
+		w.confirm(ctx, p, answers[0])
+		w.sleep(20 * time.Minute)
+		_, _ = w.Status(ctx, caller, p.Proposal.ID, 1)
+	}
+}
+
+// The stories above come to every end that a proposal can have.
+func TestTheStoriesReachEveryState(t *testing.T) {
+	seen := map[broker.State]bool{}
+	for _, m := range []move{
+		{"propose", 0, 0}, {"begin", 0, 0}, {"no", 0, 0}, {"no", 0, 1}, {"no", 0, 2}, {"no", 0, 3}, {"no", 0, 4},
+		{"twice", 0, 0}, {"dearer", 0, 0}, {"late confirm", 0, 0}, {"late answer", 0, 0}, {"later answer", 0, 0}, {"lost", 0, 0}, {"lost", 1, 0},
+		{"flow", 0, 0}, {"flow", 0, 1}, {"flow", 0, 2}, {"flow", 0, 3},
+	} {
+		w := newWorld(t, t.TempDir())
+		w.step(t, m)
+		w.compare(t, t)
+		for _, p := range w.live(t) {
+			seen[p.State] = true
+			if m.Kind == "late confirm" && (p.State != broker.Expired || !p.Spent) {
+				t.Errorf("a late confirm left %s, spent %t", p.State, p.Spent)
+			}
+		}
+		w.end(t, false)
+	}
+	w := newWorld(t, t.TempDir())
+	for range 4 { // one more than are kept
+		w.step(t, move{"propose", 0, 0})
+	}
+	w.step(t, move{"withdraw", 0, 0})
+	w.step(t, move{"begin", 1, 0})
+	w.compare(t, t)
+	for _, p := range w.live(t) {
+		seen[p.State] = true
+	}
+	for _, s := range []broker.State{
+		broker.Pending, broker.Asking, broker.Created, broker.Rejected, broker.NotSent, broker.Unknown, broker.Absent, broker.Declined,
+		broker.Cancelled, broker.TimedOut, broker.Failed, broker.CallCancelled, broker.UnsupportedByClient, broker.Expired, broker.Withdrawn,
+		broker.Superseded, broker.Stopped, broker.Evicted,
+	} { // approved and sending pass within one call
+		if !seen[s] {
+			t.Errorf("no story comes to %s", s)
+		}
+	}
+	w.end(t, true)
 }
 
 func (w *world) confirm(ctx context.Context, p broker.Proposed, a broker.Answer) {
