@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,19 @@ type Pruned struct {
 	Bytes   int64
 	// Kept are files that are old enough but stay: what is broken is evidence.
 	Kept []string
+}
+
+// String is a line for each file, and the sum.
+func (p Pruned) String() string {
+	var b strings.Builder
+	for _, name := range p.Removed {
+		fmt.Fprintf(&b, "%s: removed\n", shown(name))
+	}
+	for _, name := range p.Kept {
+		fmt.Fprintf(&b, "%s: kept, because it does not verify: fabric-broker audit verify says why; remove it by hand when that is settled\n", shown(name))
+	}
+	fmt.Fprintf(&b, "%s removed, %d bytes", plural(len(p.Removed), "file"), p.Bytes)
+	return b.String()
 }
 
 // Prune removes the files of the log in the state directory dir whose last event

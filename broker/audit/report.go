@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -76,9 +77,9 @@ func (Report) Limits() string {
 func (r Report) String() string {
 	var b strings.Builder
 	for _, f := range r.Files {
-		fmt.Fprintf(&b, "%s: %s\n", f.Name, f.verdict())
+		fmt.Fprintf(&b, "%s: %s\n", shown(f.Name), f.verdict())
 		for _, n := range f.Notes {
-			fmt.Fprintf(&b, "%s: note: %s\n", f.Name, n)
+			fmt.Fprintf(&b, "%s: note: %s\n", shown(f.Name), n)
 		}
 	}
 	for _, n := range r.Notes {
@@ -109,6 +110,14 @@ func (f FileReport) verdict() string {
 		parts = append(parts, "audit.head does not vouch for the last "+plural(f.Beyond, "line"))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// shown is a file's name as a terminal may get it: only our own names are plain.
+func shown(name string) string {
+	if namePattern.MatchString(name) {
+		return name
+	}
+	return strconv.QuoteToASCII(name)
 }
 
 func plural(n int, what string) string {

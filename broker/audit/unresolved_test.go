@@ -25,6 +25,7 @@ const (
 	envDir  = "AUDIT_TEST_CLAIM_IN"
 	envID   = "AUDIT_TEST_CLAIM_AS"
 	envHold = "AUDIT_TEST_HOLD"
+	envLog  = "AUDIT_TEST_LOG"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	d, err := OpenDir(path)
-	if err == nil {
+	if err == nil && os.Getenv(envLog) != "" {
+		err = tellStory(d)
+	} else if err == nil {
 		i := intent()
 		i.ProposalID = broker.ID(os.Getenv(envID))
 		err = d.Intents().Claim(context.Background(), i)
@@ -50,6 +53,17 @@ func TestMain(m *testing.M) {
 		_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent lets go
 	}
 	os.Exit(3)
+}
+
+// tellStory records the story and leaves the log open.
+func tellStory(d *Dir) error {
+	l, err := d.Log(LogOptions{})
+	for _, e := range story() {
+		if err == nil {
+			err = l.Record(context.Background(), e)
+		}
+	}
+	return err
 }
 
 // process starts another process that claims.
