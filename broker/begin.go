@@ -3,6 +3,9 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
 )
 
 // Begin verifies a confirm token, spends it and returns what to ask. Its errors
@@ -79,7 +82,7 @@ func (b *Broker) begin(ctx context.Context, c Caller, claims Claims, p Proposal)
 // mayAsk are the refusals that spend nothing.
 func (b *Broker) mayAsk(ctx context.Context, c Caller) error {
 	if b.o.Preview {
-		return Refuse(ErrPreviewMode, "nothing can be created while EQUINIX_MCP_PREVIEW is set; tell the person", "this server runs in preview: the token is not spent")
+		return refusePreview("the token is not spent")
 	}
 	if err := b.halted(ctx); err != nil {
 		return err
@@ -91,6 +94,10 @@ func (b *Broker) mayAsk(ctx context.Context, c Caller) error {
 		return Refuse(ErrNotPending, "confirm again if it is still wanted; the token is not spent", "the call was cancelled before it began")
 	}
 	return nil
+}
+
+func refusePreview(so string) *Refusal {
+	return Refuse(ErrPreviewMode, "nothing can be created while EQUINIX_MCP_PREVIEW is set; tell the person", "this server runs in preview: %s", so)
 }
 
 // spend makes the step that uses up the token. Everything that the question
@@ -200,7 +207,18 @@ func (b *Broker) compiled(p Proposal) (Request, error) {
 	if p.Payload == nil {
 		return Request{}, ErrRequestChanged
 	}
-	return b.o.Provider.Compile(p.ChangeType, p.Payload.Spec, zeroTime)
+	return b.compile(p.ChangeType, p.Payload.Spec, zeroTime)
+}
+
+// compile never takes the process down: a spec comes from a model.
+func (b *Broker) compile(t ChangeType, spec []byte, now time.Time) (r Request, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.o.Log.Error("compile panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = Refuse(ErrInternal, "report this to the operator of the server", "the spec could not be compiled")
+		}
+	}()
+	return b.o.Provider.Compile(t, spec, now)
 }
 
 func refuseChanged() *Refusal {

@@ -21,7 +21,8 @@ type Confirmed struct {
 // and returns when the outcome is known or lost. The first answer wins; a later
 // one gets what the first one came to.
 //
-// Confirmed is always filled. A non-nil error is a *Refusal: what stopped an
+// Confirmed always names the proposal; where even that could not be read it has
+// no State, and nobody here knows what became of it. A non-nil error is a *Refusal: what stopped an
 // approved request, or why the provider did not create it.
 func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, error) {
 	defer b.work.enter()()
@@ -29,7 +30,7 @@ func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, erro
 	detached := context.WithoutCancel(ctx)
 	p, err := b.o.Ledger.Load(detached, id)
 	if err != nil {
-		return Confirmed{}, b.ledgerFailed(ctx, err)
+		return Confirmed{Proposal: Proposal{ID: id}, Recorded: true}, b.ledgerFailed(ctx, err)
 	}
 	if p.State != Asking { // an answer that comes second needs no step to be told
 		return b.Outcome(ctx, id)
@@ -58,11 +59,12 @@ func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, erro
 }
 
 // Outcome waits until a proposal has ended and returns what it came to: for a
-// retry that was sent again, and for an answer that came second.
+// retry that was sent again, and for an answer that came second. When ctx ends
+// first, that is how far it is.
 func (b *Broker) Outcome(ctx context.Context, id ID) (Confirmed, error) {
 	p, err := b.Wait(ctx, id, Asking, Approved, Sending)
-	if err != nil {
-		return Confirmed{Proposal: p}, err
+	if _, refused := errors.AsType[*Refusal](err); refused {
+		return Confirmed{Proposal: Proposal{ID: id}, Recorded: true}, err
 	}
 	return b.finish(p, nil)
 }

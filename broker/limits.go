@@ -15,6 +15,7 @@ const (
 	noWindow       = 10 * time.Minute
 	coolingPause   = 10 * time.Minute
 	confirmsWindow = time.Minute
+	maxUsers       = 10_000 // principals counted before idle ones are forgotten
 )
 
 // limits counts per principal, in this process. The zero value is ready.
@@ -30,23 +31,35 @@ type usage struct {
 	pause    time.Time // until when confirming is paused
 }
 
-func (l *limits) of(p Principal) *usage {
+func (l *limits) of(p Principal, now time.Time) *usage {
 	if l.users == nil {
 		l.users = map[Principal]*usage{}
 	}
 	u := l.users[p]
 	if u == nil {
+		if len(l.users) >= maxUsers {
+			l.forget(now)
+		}
 		u = &usage{}
 		l.users[p] = u
 	}
 	return u
 }
 
+// forget drops whom nothing is counted against any more.
+func (l *limits) forget(now time.Time) {
+	for p, u := range l.users {
+		if now.Sub(u.window) > noWindow && now.After(u.pause) {
+			delete(l.users, p)
+		}
+	}
+}
+
 // look counts a confirm. It refuses one that comes too often.
 func (l *limits) look(p Principal, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(p)
+	u := l.of(p, now)
 	if now.Sub(u.window) >= confirmsWindow || now.Before(u.window) {
 		u.window, u.confirms = now, 0
 	}
@@ -62,7 +75,7 @@ func (l *limits) look(p Principal, now time.Time) error {
 func (l *limits) cooling(p Principal, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if u := l.of(p); now.Before(u.pause) {
+	if u := l.of(p, now); now.Before(u.pause) {
 		return Refuse(ErrCoolingDown,
 			fmt.Sprintf("ask the person what they want before proposing again; confirming is possible in %s, and this token is not spent", round(u.pause.Sub(now))),
 			"the person said no %d times in %s", maxNoes, noWindow)
@@ -74,7 +87,7 @@ func (l *limits) cooling(p Principal, now time.Time) error {
 func (l *limits) no(p Principal, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(p)
+	u := l.of(p, now)
 	recent := u.noes[:0]
 	for _, t := range u.noes {
 		if now.Sub(t) < noWindow {

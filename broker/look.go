@@ -16,12 +16,13 @@ var lookAt = []time.Duration{0, 5 * time.Second, 15 * time.Second, 30 * time.Sec
 const (
 	finalLook   = 15 * time.Minute
 	lookTimeout = 30 * time.Second
-	// tidyEvery is how often Run looks for what other processes and people have
-	// left: intents of dead owners, verdicts, unknown proposals nobody looks for.
-	tidyEvery = 30 * time.Second
 	// skew is what the provider's clock and its search may be behind.
 	skew = time.Minute
 )
+
+// tidyEvery is how often Run looks for what other processes and people have
+// left: intents of dead owners, verdicts, unknown proposals nobody looks for.
+var tidyEvery = 30 * time.Second
 
 // looks are the searches under way in this process.
 type looks struct {

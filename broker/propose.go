@@ -32,7 +32,7 @@ func (b *Broker) Propose(ctx context.Context, c Caller, t ChangeType, spec []byt
 
 func (b *Broker) propose(ctx context.Context, c Caller, t ChangeType, spec []byte) (Proposed, error) {
 	minted := b.now() // before the dry run: what it found must not be older than the TTL
-	r, err := b.o.Provider.Compile(t, spec, minted)
+	r, err := b.compile(t, spec, minted)
 	if err != nil {
 		return Proposed{}, err
 	}

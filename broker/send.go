@@ -13,7 +13,7 @@ import (
 
 // recheckTimeout bounds the last dry run and price. It is part of the time in
 // which a create may leave, so that a claimed intent is never sent later.
-const recheckTimeout = 45 * time.Second
+var recheckTimeout = 45 * time.Second
 
 // beforeTimeout bounds the search for what matches before the create is sent.
 const beforeTimeout = 10 * time.Second
@@ -25,24 +25,17 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 	if ctx.Err() != nil {
 		return b.cancelled(ctx, p)
 	}
+	hook("approved")
 	detached := context.WithoutCancel(ctx)
-	if !b.unchanged(p, p.Hash) {
-		return b.stopped(detached, p, refuseChanged())
-	}
-	if b.o.Preview { // another process, which is live, may have asked
-		return b.stopped(detached, p, Refuse(ErrPreviewMode, "nothing can be created while EQUINIX_MCP_PREVIEW is set; tell the person", "this server runs in preview: nothing was sent"))
-	}
-	if err := b.halted(ctx); err != nil {
-		return b.stopped(detached, p, asRefusal(err))
-	}
-	r, err := b.compiled(p)
-	if err != nil {
-		return b.stopped(detached, p, refuseChanged())
+	r, refusal := b.maySend(ctx, p)
+	if refusal != nil {
+		return b.stopped(detached, p, refusal)
 	}
 	intent := b.intent(ctx, p, r)
 	if err := b.claim(detached, intent); err != nil {
 		return b.stopped(detached, p, asRefusal(err))
 	}
+	hook("claimed")
 	notes, err := b.recheck(ctx, p, r)
 	if err != nil {
 		return b.stopClaimed(ctx, p, err)
@@ -51,14 +44,11 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 		b.release(detached, p)
 		return b.cancelled(ctx, p)
 	}
-	if err := b.halted(detached); err != nil { // somebody may have pulled the switch meanwhile
-		b.release(detached, p)
-		return b.stopped(detached, p, asRefusal(err))
-	}
 	if err := b.halted(detached); err != nil { // set during the last dry run
 		b.release(detached, p)
 		return b.stopped(detached, p, asRefusal(err))
 	}
+	hook("rechecked")
 	sending, err := b.move(detached, Step{
 		ID: p.ID, From: []State{Approved}, To: Sending,
 		Unexpired: true, MaxCreates: b.o.MaxCreates, SendBy: intent.SendBy,
@@ -66,9 +56,25 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 	if err != nil {
 		return b.notSending(detached, p, err)
 	}
+	hook("sending")
 	c, err := b.create(detached, sending, r, intent)
 	c.Notes = append(c.Notes, notes...)
 	return c, err
+}
+
+// maySend recompiles an approved request and refuses what must not be sent.
+func (b *Broker) maySend(ctx context.Context, p Proposal) (Request, *Refusal) {
+	r, err := b.compiled(p)
+	switch {
+	case err != nil || !b.unchanged(p, p.Hash):
+		return r, refuseChanged()
+	case b.o.Preview: // another process, which is live, may have asked
+		return r, refusePreview("nothing was sent")
+	}
+	if err := b.halted(ctx); err != nil {
+		return r, asRefusal(err)
+	}
+	return r, nil
 }
 
 // intent describes the create before it is sent. What already matches it on the
@@ -208,7 +214,9 @@ func (b *Broker) create(ctx context.Context, p Proposal, r Request, i Intent) (C
 	case !b.now().Before(p.SendBy): // the process was stopped meanwhile; others may have taken over
 		res = Result{Outcome: OutcomeNotSent, Code: ErrUpstreamUnavailable, Detail: "the time in which it could be sent was over before the first byte left; nothing was sent"}
 	default:
+		hook("recorded")
 		res = b.sendOnce(ctx, r, p)
+		hook("answered")
 	}
 	if res.Outcome == OutcomeUnknown && res.Code == ErrUpstreamRejected {
 		res = b.ours(ctx, res, i)

@@ -16,6 +16,9 @@ var eventOf = map[State]EventKind{
 // answer (I11): the caller gets the outcome, the log gets the uuid, and
 // recording goes on in the background until it stands.
 func (b *Broker) settle(ctx context.Context, p Proposal, to State, code Code, res Result) Confirmed {
+	if to == Unknown {
+		res.Outcome = OutcomeUnknown // whatever else the provider called it
+	}
 	ended := p
 	ended.State, ended.Code, ended.Result, ended.Since = to, code, &res, b.now()
 	moved, recorded := b.settleOnce(ctx, ended)
@@ -43,9 +46,11 @@ func (b *Broker) settleOnce(ctx context.Context, p Proposal) (Proposal, bool) {
 		}
 		moved = now // an earlier try stands
 	}
+	hook("settled")
 	if b.record(ctx, eventOf[p.State], moved, moved.Caller, p.Code) != nil {
 		return moved, false
 	}
+	hook("told")
 	if p.State != Unknown {
 		b.release(ctx, p)
 	}

@@ -14,8 +14,8 @@ const (
 // decodeErrors reads every form of error that was seen: the documented array,
 // one object, additionalInfo as an object, codes outside of the EQ pattern, the
 // log-in's own object and a gateway's. It returns nil where nothing in body is
-// an error with a code or a message.
-func decodeErrors(body []byte) []broker.UpstreamError {
+// an error with a code or a message. hide masks secrets in a text.
+func decodeErrors(body []byte, hide func(string) string) []broker.UpstreamError {
 	v, err := decodeJSON(body)
 	if err != nil {
 		return nil
@@ -27,19 +27,20 @@ func decodeErrors(body []byte) []broker.UpstreamError {
 			switch in := o[inner].(type) {
 			case []any:
 				for _, e := range in {
-					out = append(out, errorsOf(object(e))...)
+					out = append(out, errorsOf(object(e), hide)...)
 				}
 			case map[string]any:
-				out = append(out, errorsOf(in)...)
+				out = append(out, errorsOf(in, hide)...)
 			}
 		}
-		out = append(out, errorsOf(o)...)
+		out = append(out, errorsOf(o, hide)...)
 	}
 	return out[:min(len(out), maxErrors)]
 }
 
 // errorsOf returns one error per property that o names, or one.
-func errorsOf(o map[string]any) []broker.UpstreamError {
+func errorsOf(o map[string]any, hide func(string) string) []broker.UpstreamError {
+	first := func(o map[string]any, limit int, keys ...string) string { return firstOfKeys(o, hide, limit, keys) }
 	e := broker.UpstreamError{
 		Code:          first(o, 64, "errorCode", "error_code", "code", "errorcode"),
 		Message:       first(o, maxErrText, "errorMessage", "error_message", "message", "faultstring", "error_description", "errorTitle", "error_title", "error", "developerMessage", "developer_message"),
@@ -48,7 +49,7 @@ func errorsOf(o map[string]any) []broker.UpstreamError {
 		CorrelationID: first(o, 100, "correlationId", "correlation_id"),
 	}
 	if e.Code == "" {
-		e.Code = clean(text(at(o, "detail", "errorcode")), 64)
+		e.Code = clean(hide(text(at(o, "detail", "errorcode"))), 64)
 	}
 	if e.Code == "" && e.Message == "" {
 		return nil
@@ -80,9 +81,11 @@ func errorsOf(o map[string]any) []broker.UpstreamError {
 	return out
 }
 
-func first(o map[string]any, limit int, keys ...string) string {
+// firstOfKeys is the first text that is there. Secrets are hidden before it is
+// cut: the rest of one that crosses the cut would not be found any more.
+func firstOfKeys(o map[string]any, hide func(string) string, limit int, keys []string) string {
 	for _, k := range keys {
-		if s := clean(text(o[k]), limit); s != "" {
+		if s := clean(hide(text(o[k])), limit); s != "" {
 			return s
 		}
 	}

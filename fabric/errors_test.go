@@ -38,12 +38,12 @@ func TestDecodeErrors(t *testing.T) {
 		"two documents":     {`{"errorCode":"E"}{}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, decodeErrors([]byte(row.body))); diff != "" {
+			if diff := cmp.Diff(row.want, decodeErrors([]byte(row.body), plain)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
-	long := decodeErrors([]byte(`[` + strings.TrimSuffix(strings.Repeat(`{"errorMessage":"`+strings.Repeat("é", 2000)+`"},`, 50), ",") + `]`))
+	long := decodeErrors([]byte(`[`+strings.TrimSuffix(strings.Repeat(`{"errorMessage":"`+strings.Repeat("é", 2000)+`"},`, 50), ",")+`]`), plain)
 	if len(long) != maxErrors || len(long[0].Message) > maxErrText+3 {
 		t.Errorf("%d errors with %d bytes", len(long), len(long[0].Message))
 	}
@@ -58,7 +58,7 @@ func FuzzDecodeErrors(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		errs := decodeErrors(body)
+		errs := decodeErrors(body, plain)
 		for _, e := range errs {
 			if e.Code == "" && e.Message == "" {
 				t.Error("an error without a code and a message")
@@ -123,7 +123,7 @@ func TestDocumentedExamples(t *testing.T) {
 		n := answer{status: code, header: http.Header{}, body: body}
 		if code >= 400 || op == "errors" {
 			failures++
-			errs := decodeErrors(body)
+			errs := decodeErrors(body, plain)
 			if len(errs) == 0 || errs[0].Code == "" || errs[0].Message == "" {
 				t.Errorf("%s/%s: %+v", op, name, errs)
 			}
@@ -144,4 +144,18 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d creates and %d failures", creates, failures)
+}
+
+func plain(s string) string { return s }
+
+// I9: what crosses the cut of a long text must not show its beginning.
+func TestASecretAtTheCutOfAnErrorIsMasked(t *testing.T) {
+	secret := "f2a66939-f1c9-5738-808b-512ccf9328ab"
+	m := broker.NewMask([]byte(`{"k":"`+secret+`"}`), []string{"/k"})
+	for n := maxErrText - len(secret); n <= maxErrText; n++ {
+		errs := decodeErrors([]byte(`[{"errorMessage":"`+strings.Repeat("x", n)+secret+`"}]`), m.Text)
+		if strings.Contains(errs[0].Message, secret[:8]) {
+			t.Fatalf("after %d bytes: %s", n, errs[0].Message)
+		}
+	}
 }

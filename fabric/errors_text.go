@@ -9,6 +9,11 @@ import (
 	"fabricbroker/broker"
 )
 
+// hider hides what m knows and the session's secrets.
+func (a *API) hider(m broker.Mask) func(string) string {
+	return func(s string) string { return a.session.scrub(m.Text(s)) }
+}
+
 // scrubErrors removes the session's secrets and those that m knows.
 func (a *API) scrubErrors(in []broker.UpstreamError, m broker.Mask) []broker.UpstreamError {
 	out := m.Errors(in)
@@ -25,7 +30,7 @@ func (a *API) scrubErrors(in []broker.UpstreamError, m broker.Mask) []broker.Ups
 
 // upstreamErrors are the errors of an answer to r, with the paths of its spec.
 func (a *API) upstreamErrors(r broker.Request, n answer) []broker.UpstreamError {
-	errs := decodeErrors(n.body)
+	errs := decodeErrors(n.body, a.hider(r.Mask()))
 	for i := range errs {
 		e := &errs[i]
 		if e.Property != "" {
@@ -92,7 +97,7 @@ func isNotFound(n answer, errs []broker.UpstreamError) bool {
 
 // refused is the refusal for an answer to a read that is no success.
 func (a *API) refused(c call, n answer) *broker.Refusal {
-	errs := a.scrubErrors(decodeErrors(n.body), c.mask)
+	errs := a.scrubErrors(decodeErrors(n.body, a.hider(c.mask)), c.mask)
 	said := a.describe(n, c.mask)
 	if len(errs) > 0 {
 		said = fmt.Sprintf("%d: %s", n.status, listErrors(errs))

@@ -96,7 +96,7 @@ func (s *session) failed(ctx context.Context, n answer, readable bool) *broker.R
 		r.Message = "the log-in was answered " + strconv.Itoa(n.status) + " without a usable access token"
 		return r
 	}
-	r.Upstream = s.a.scrubErrors(decodeErrors(n.body), broker.Mask{})
+	r.Upstream = s.a.scrubErrors(decodeErrors(n.body, s.scrub), broker.Mask{})
 	if len(r.Upstream) > 0 {
 		r.Message = "the log-in was refused with status " + strconv.Itoa(n.status) + ": " + listErrors(r.Upstream)
 	}

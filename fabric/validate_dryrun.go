@@ -122,7 +122,7 @@ func orderedByDryRun(r broker.Request, n answer) string {
 		return assetID(r, n)
 	}
 	v, err := decodeJSON(n.body)
-	if err != nil || len(decodeErrors(n.body)) > 0 || text(at(v, "name")) != r.Name || r.Name == "" {
+	if err != nil || len(decodeErrors(n.body, r.Mask().Text)) > 0 || text(at(v, "name")) != r.Name || r.Name == "" {
 		return ""
 	}
 	return assetID(r, n)

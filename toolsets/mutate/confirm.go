@@ -72,10 +72,14 @@ func (t *Tools) confirmed(done broker.Confirmed) confirmResult {
 		out.HumanConfirmation = &humanConfirmation{status, detail}
 	}
 	switch p.State {
+	case broker.Approved, broker.Sending:
+		// The caller stopped waiting. Nobody may take that for an end.
+		out.Phase, out.Outcome = "executed", broker.OutcomeUnknown
+		out.Note = join("it is still under way", out.Note)
 	case broker.Created, broker.Rejected, broker.Unknown, broker.Absent:
 		out.Phase = "executed"
 		out.Executed = p.State == broker.Created
-	case broker.Pending, broker.Asking, broker.Approved, broker.Sending, broker.NotSent, broker.Declined,
+	case broker.Pending, broker.Asking, broker.NotSent, broker.Declined,
 		broker.Cancelled, broker.TimedOut, broker.Failed, broker.CallCancelled, broker.UnsupportedByClient,
 		broker.Expired, broker.Withdrawn, broker.Superseded, broker.Stopped, broker.Evicted:
 	}
@@ -96,8 +100,13 @@ func (t *Tools) refuse(ctx context.Context, done broker.Confirmed, err error) (*
 		return nil, wire
 	}
 	out := confirmResult{Phase: "not_executed", Outcome: broker.OutcomeNotSent, TokenState: "none", ConfirmChecks: done.Checks}
-	if done.Proposal.ID != "" && done.Proposal.State != "" {
+	switch {
+	case done.Proposal.ID != "" && done.Proposal.State != "":
 		out = t.confirmed(done)
+	case done.Proposal.ID != "":
+		// An answer to a question, but the record of it cannot be read: an
+		// earlier answer may have created it (I8).
+		out.ProposalID, out.Outcome, out.TokenState = &done.Proposal.ID, broker.OutcomeUnknown, "spent"
 	}
 	e, next, r := toolsets.Explain(ctx, t.Log, err)
 	out.Error, out.NextStep = e, next
