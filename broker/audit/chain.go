@@ -31,7 +31,7 @@ type chain struct {
 
 // openLog opens a file of the log.
 func openLog(path string) (*os.File, error) {
-	in, err := os.Open(path) //nolint:gosec // the operator names the file
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,12 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory: %w: set EQUINIX_MCP_STATE_DIR to an absolute path", err)
 	}
-	info, err := os.Lstat(path)
+	info, err := os.Lstat(path) //nolint:gosec // the operator names the directory
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeAll(path); err != nil {
 			return nil, fmt.Errorf("state directory %s cannot be made: %w: set EQUINIX_MCP_STATE_DIR to a directory of yours", strconv.Quote(path), cause(err))
 		}
-		info, err = os.Lstat(path)
+		info, err = os.Lstat(path) //nolint:gosec // the operator names the directory
 	}
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w: set EQUINIX_MCP_STATE_DIR to a directory of yours", strconv.Quote(path), cause(err))
@@ -116,7 +116,7 @@ func (d *Dir) Halt() *Halt { return &Halt{d} }
 // directory was moved away and one that made it anew would each think that they
 // hold the only list (I12), and a halt set in one would not stop the other.
 func (d *Dir) there() error {
-	info, err := os.Lstat(d.path)
+	info, err := os.Lstat(d.path) //nolint:gosec // the operator names the directory
 	if err != nil {
 		return err
 	}
@@ -130,15 +130,15 @@ func (d *Dir) there() error {
 // intent is not safe in a directory that a crash takes away.
 func makeAll(path string) error {
 	parent := filepath.Dir(path)
-	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != path {
+	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != path { //nolint:gosec // the operator names the directory
 		if err := makeAll(parent); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // the operator names the directory
 		return err
 	}
-	f, err := os.Open(parent)
+	f, err := os.Open(parent) //nolint:gosec // the operator names the directory
 	if err != nil {
 		return err
 	}

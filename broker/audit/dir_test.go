@@ -76,7 +76,7 @@ func TestOpenDirRefuses(t *testing.T) {
 		}, "chmod 700"},
 		{"no access for its owner", func(t *testing.T, base string) string {
 			do(t, os.Chmod(base, 0o500))
-			t.Cleanup(func() { _ = os.Chmod(base, 0o700) }) //nolint:gosec // for the clean-up
+			t.Cleanup(func() { _ = os.Chmod(base, 0o700) })
 			return base
 		}, "chmod 700"},
 		{"a symbolic link inside", func(t *testing.T, base string) string {
@@ -88,7 +88,7 @@ func TestOpenDirRefuses(t *testing.T) {
 		{"a directory inside that others may read", func(t *testing.T, base string) string {
 			do(t, os.Chmod(base, 0o700))
 			do(t, os.Mkdir(filepath.Join(base, "unresolved"), 0o700))
-			do(t, os.Chmod(filepath.Join(base, "unresolved"), 0o750)) //nolint:gosec // that is the point
+			do(t, os.Chmod(filepath.Join(base, "unresolved"), 0o750))
 			return base
 		}, "chmod 700"},
 		{"somebody else's", func(t *testing.T, base string) string {

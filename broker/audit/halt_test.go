@@ -40,7 +40,7 @@ func TestHaltByHand(t *testing.T) {
 	for content, want := range map[string]string{"": noReason, " \n": noReason, "stop\n": "stop"} {
 		dir := filepath.Join(t.TempDir(), "state")
 		h := open(t, dir).Halt()
-		do(t, os.WriteFile(filepath.Join(dir, "halt"), []byte(content), 0o644)) //nolint:gosec // as a shell makes it
+		do(t, os.WriteFile(filepath.Join(dir, "halt"), []byte(content), 0o644))
 		if got, err := h.Halted(t.Context()); err != nil || got != want {
 			t.Errorf("%q: halted %q, %v, want %q", content, got, err, want)
 		}

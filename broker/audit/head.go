@@ -102,7 +102,7 @@ type heads struct {
 
 func readHeads(path string) (heads, error) {
 	h := heads{entries: map[string]headEntry{}, at: map[string]int64{}}
-	b, err := os.ReadFile(path) //nolint:gosec // the operator names the directory
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		h.none = true
 		return h, nil

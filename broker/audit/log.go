@@ -86,7 +86,7 @@ func (d *Dir) Log(o LogOptions) (*Log, error) {
 func (l *Log) Record(_ context.Context, e broker.Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.record(e); err != nil {
+	if err := l.record(e); err != nil { //nolint:contextcheck // what happened is recorded also when its caller is gone
 		return unavailable("record "+string(e.Kind), notRecorded, err)
 	}
 	return nil

@@ -166,9 +166,24 @@ func (w *world) tell(ctx context.Context, m move) {
 func TestTheStoriesReachEveryState(t *testing.T) {
 	seen := map[broker.State]bool{}
 	for _, m := range []move{
-		{"propose", 0, 0}, {"begin", 0, 0}, {"no", 0, 0}, {"no", 0, 1}, {"no", 0, 2}, {"no", 0, 3}, {"no", 0, 4},
-		{"twice", 0, 0}, {"dearer", 0, 0}, {"late confirm", 0, 0}, {"late answer", 0, 0}, {"later answer", 0, 0}, {"lost", 0, 0}, {"lost", 1, 0},
-		{"flow", 0, 0}, {"flow", 0, 1}, {"flow", 0, 2}, {"flow", 0, 3},
+		{"propose", 0, 0},
+		{"begin", 0, 0},
+		{"no", 0, 0},
+		{"no", 0, 1},
+		{"no", 0, 2},
+		{"no", 0, 3},
+		{"no", 0, 4},
+		{"twice", 0, 0},
+		{"dearer", 0, 0},
+		{"late confirm", 0, 0},
+		{"late answer", 0, 0},
+		{"later answer", 0, 0},
+		{"lost", 0, 0},
+		{"lost", 1, 0},
+		{"flow", 0, 0},
+		{"flow", 0, 1},
+		{"flow", 0, 2},
+		{"flow", 0, 3},
 	} {
 		w := newWorld(t, t.TempDir())
 		w.step(t, m)

@@ -57,26 +57,25 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 	name := names[0]
 	heads, err := readHeads(filepath.Join(dir, headFile))
 	do(t, err)
-	whole := []byte(strings.Join(lines(t, dir, name)[:10], ""))
+	whole := []byte(strings.Join(lines(t, dir, name)[:5], ""))
 	heads.entries[name] = headOf(t, whole, name)
-	check := func(v verifier, b []byte) FileReport {
-		c, err := chainOf(bytes.NewReader(b), name)
-		do(t, err)
-		return v.file(c)
-	}
-	if f := check(verifier{heads: heads}, whole); f.Bad != nil || f.Lines != 10 {
+	c, err := chainOf(bytes.NewReader(whole), name)
+	do(t, err)
+	if f := (verifier{heads: heads}).file(c); f.Bad != nil || f.Lines != 5 {
 		t.Fatalf("%+v", f)
 	}
 	for i := range whole {
 		line := bytes.Count(whole[:i], []byte("\n")) + 1
-		for _, flip := range []byte{0x01, 0x20, 0x80} {
+		for _, flip := range []byte{0x01, 0x20} {
 			b := bytes.Clone(whole)
 			b[i] ^= flip
-			if f := check(verifier{heads: heads}, b); f.Bad == nil || f.Bad.Line != line {
+			c, err := chainOf(bytes.NewReader(b), name)
+			do(t, err)
+			if f := (verifier{heads: heads}).file(c); f.Bad == nil || f.Bad.Line != line {
 				t.Fatalf("byte %d ^ %x, in line %d: %+v", i, flip, line, f)
 			}
 			// Without audit.head the last newline is a broken last line.
-			if f := check(verifier{}, b); f.Bad == nil && f.Torn != line || f.Bad != nil && f.Bad.Line != line {
+			if f := (verifier{}).file(c); f.Bad == nil && f.Torn != line || f.Bad != nil && f.Bad.Line != line {
 				t.Fatalf("byte %d ^ %x, in line %d, without a head: %+v", i, flip, line, f)
 			}
 		}
