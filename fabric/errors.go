@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxErrors  = 20  // of one answer
+	maxErrors  = 64  // of one answer; published ones have up to 35
 	maxErrText = 500 // bytes of one text of it
 )
 

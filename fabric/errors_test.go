@@ -43,7 +43,7 @@ func TestDecodeErrors(t *testing.T) {
 			}
 		})
 	}
-	long := decodeErrors([]byte(`[`+strings.TrimSuffix(strings.Repeat(`{"errorMessage":"`+strings.Repeat("é", 2000)+`"},`, 50), ",")+`]`), plain)
+	long := decodeErrors([]byte(`[`+strings.TrimSuffix(strings.Repeat(`{"errorMessage":"`+strings.Repeat("é", 2000)+`"},`, maxErrors+10), ",")+`]`), plain)
 	if len(long) != maxErrors || len(long[0].Message) > maxErrText+3 {
 		t.Errorf("%d errors with %d bytes", len(long), len(long[0].Message))
 	}

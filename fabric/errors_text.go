@@ -43,10 +43,16 @@ func (a *API) upstreamErrors(r broker.Request, n answer) []broker.UpstreamError 
 	return a.scrubErrors(errs, r.Mask())
 }
 
-// listErrors names each error with its code, message and where it is.
+// listErrors names each error with its code, message and where it is, as far as
+// a sentence can hold them.
 func listErrors(errs []broker.UpstreamError) string {
+	const most = 20
 	parts := make([]string, 0, len(errs))
-	for _, e := range errs {
+	for i, e := range errs {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(errs)-i))
+			break
+		}
 		var words []string
 		if e.Code != "" {
 			words = append(words, codeWord(e.Code))
