@@ -11,8 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"fabricbroker/broker"
-	"fabricbroker/broker/seal"
 )
+
+// Sealer encrypts and authenticates what is stored, for one label a use. A
+// *seal.Keyring is one.
+type Sealer interface {
+	SealData(label string, plaintext, aad []byte) []byte
+	OpenData(label string, sealed, aad []byte) ([]byte, error)
+	// Stale reports whether sealed hangs on a key that no longer signs.
+	Stale(sealed []byte) bool
+}
 
 // Options say where the ledger is and what opens it. DSN and Keyring are
 // required; zero limits take their defaults.
@@ -22,7 +30,7 @@ type Options struct {
 	DSN broker.Secret
 	// Keyring seals what is stored with its first key and opens it with all. The
 	// replicas of one ledger share its secrets.
-	Keyring *seal.Keyring
+	Keyring Sealer
 	// Log is told of what no caller hears; nil discards it.
 	Log *slog.Logger
 	// Now is the clock of this replica, time.Now. It decides nothing: it is only
@@ -39,7 +47,7 @@ type Options struct {
 // Use [Open], and Close at the end.
 type Ledger struct {
 	pool   *pgxpool.Pool
-	keys   *seal.Keyring
+	keys   Sealer
 	log    *slog.Logger
 	now    func() time.Time
 	maxAll int

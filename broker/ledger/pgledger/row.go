@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"fabricbroker/broker"
-	"fabricbroker/pricing"
 )
 
 // columns are those of a row, in the order of fields.
@@ -45,7 +44,7 @@ type facts struct {
 	ClientName      string
 	ClientVersion   string
 	ProtocolVersion string
-	Quote           pricing.Quote
+	Quote           json.RawMessage
 }
 
 // newRow returns the row of a pending proposal.
@@ -54,7 +53,11 @@ func newRow(p broker.Proposal, shift time.Duration) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := json.Marshal(facts{p.Name, p.Caller.ClientName, p.Caller.ClientVersion, p.Caller.ProtocolVersion, p.Quote})
+	quote, err := json.Marshal(p.Quote)
+	if err != nil {
+		return nil, err
+	}
+	f, err := json.Marshal(facts{p.Name, p.Caller.ClientName, p.Caller.ClientVersion, p.Caller.ProtocolVersion, quote})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +97,10 @@ func (l *Ledger) proposal(r *row, db time.Time) (broker.Proposal, error) {
 		Caller:  broker.Caller{Principal: who, ClientName: f.ClientName, ClientVersion: f.ClientVersion, ProtocolVersion: f.ProtocolVersion},
 		Account: r.account, State: broker.State(r.state), Since: shown(&r.since, shift), Code: broker.Code(r.code), Spent: r.spent,
 		MintedAt: shown(&r.minted, shift), ExpiresAt: shown(&r.expires, shift),
-		AskUntil: shown(r.askUntil, shift), SendBy: shown(r.sendBy, shift), Quote: f.Quote,
+		AskUntil: shown(r.askUntil, shift), SendBy: shown(r.sendBy, shift),
+	}
+	if err := json.Unmarshal(f.Quote, &p.Quote); err != nil {
+		return broker.Proposal{}, altered(r.id, "cannot be read")
 	}
 	if p.Payload, err = l.openPayload(r); err != nil {
 		return broker.Proposal{}, err
