@@ -16,7 +16,7 @@ demo: ## Run the demo
 	go run ./cmd/fabric-broker demo
 
 .PHONY: check
-check: format tidy vet lint test ## Everything that CI checks
+check: format tidy vet lint fabrictest test ## Everything that CI checks
 
 .PHONY: format
 format: ## Fail on files that gofumpt would change
@@ -38,6 +38,10 @@ lint: ## golangci-lint
 test: ## All tests, with race detector and in random order
 	go test -race -shuffle=on ./...
 
+.PHONY: fabrictest
+fabrictest: ## The wire against the specification and the official SDK, in a module of its own
+	cd fabric/fabrictest && go test ./...
+
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FUZZTIME
 	@set -e; for p in $$(go list ./...); do \
@@ -52,4 +56,4 @@ bench: build ## Benchmark beside a floor server: a table of medians and p99 (Lin
 
 .PHONY: golden
 golden: ## Rewrite the golden files; review the diff
-	go test ./elicit ./fabric ./cmd/... -update
+	go test ./elicit ./fabric ./broker/audit ./cmd/... -update

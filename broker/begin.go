@@ -200,7 +200,12 @@ func (b *Broker) unknownToken(ctx context.Context, err error) *Refusal {
 // the token binds (I4).
 func (b *Broker) unchanged(p Proposal, bound Hash) bool {
 	r, err := b.compiled(p)
-	return err == nil && r.Hash == bound && p.Hash == bound && p.Account == b.o.Account.Identity
+	return err == nil && b.binds(p, r, bound)
+}
+
+// binds reports whether p is for r, for bound and for this account.
+func (b *Broker) binds(p Proposal, r Request, bound Hash) bool {
+	return r.Hash == bound && p.Hash == bound && p.Account == b.o.Account.Identity
 }
 
 func (b *Broker) compiled(p Proposal) (Request, error) {

@@ -55,6 +55,9 @@ func (b *Broker) Complete(ctx context.Context, id ID, a Answer) (Confirmed, erro
 	if moved.State != Approved {
 		return b.finish(moved, nil)
 	}
+	if a.Hash != "" && a.Hash != moved.Hash { // altered between the question and the answer
+		return b.stopped(detached, moved, refuseChanged())
+	}
 	return b.send(ctx, moved)
 }
 

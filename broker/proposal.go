@@ -96,8 +96,11 @@ type Payload struct {
 type Answer struct {
 	State   State
 	Channel string // "form", "page", "terminal", "none"
-	By      string // who decided, where that is not the principal
-	Detail  string // plain words for the result, free of secrets
+	// Hash is of the request that the person was shown, which every channel
+	// sets: an approval holds for nothing else (I3, I4).
+	Hash   Hash
+	By     string // who decided, where that is not the principal
+	Detail string // plain words for the result, free of secrets
 	// Status is the word of human_confirmation. It differs from State where the
 	// operator's opt-in approves for a client that cannot ask, or where an
 	// acceptance came too late.

@@ -66,7 +66,7 @@ func (b *Broker) send(ctx context.Context, p Proposal) (Confirmed, error) {
 func (b *Broker) maySend(ctx context.Context, p Proposal) (Request, *Refusal) {
 	r, err := b.compiled(p)
 	switch {
-	case err != nil || !b.unchanged(p, p.Hash):
+	case err != nil || !b.binds(p, r, p.Hash):
 		return r, refuseChanged()
 	case b.o.Preview: // another process, which is live, may have asked
 		return r, refusePreview("nothing was sent")

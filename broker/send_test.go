@@ -200,3 +200,18 @@ func TestARefusalIsItsCode(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// I3, I4: an approval holds for the request that was shown, and for no other.
+func TestAnApprovalOfAnotherHashSendsNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		p, _ := w.ask(t)
+		a := yes
+		a.Hash = broker.HashRequest(broker.ConnectionCreate, []byte("what was shown"))
+		c, err := w.Complete(t.Context(), p.Proposal.ID, a)
+		refused(t, err, broker.ErrRequestChanged)
+		if c.Proposal.State != broker.Stopped {
+			t.Errorf("it is %s", c.Proposal.State)
+		}
+		w.creates(t, 0)
+	})
+}

@@ -124,7 +124,7 @@ func TestParseRateCardRefuses(t *testing.T) {
 
 		{"a row that is no mapping", cardHead + "  - a\n", "line 4 (row 1): not a mapping"},
 		{"an empty row", cardHead + "  - {}\n", "line 4 (row 1): product is missing; write VIRTUAL_CONNECTION_PRODUCT or CLOUD_ROUTER_PRODUCT"},
-		{"an unknown key of a row", row(router + `bandwith: 5`), `line 4 (row 1): unknown key "bandwith"`},
+		{"an unknown key of a row", row(router + `bandwidths: 5`), `line 4 (row 1): unknown key "bandwidths"`},
 		{"no product", row(`metro: DC, monthly_recurring: "1"`), "(row 1): product is missing"},
 		{"an unknown product", row(`product: ROUTER, monthly_recurring: "1"`), "(row 1): product ROUTER is not one"},
 		{"no amount", row(router + "metro: DC"), "(row 1): no amount; write monthly_recurring"},

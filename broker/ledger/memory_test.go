@@ -89,7 +89,7 @@ func TestFull(t *testing.T) {
 		now time.Time
 		n   int
 	}
-	build := func(t *testing.T) *world {
+	build := func(*testing.T) *world {
 		w := &world{now: start}
 		w.Memory = NewMemory(Options{Now: func() time.Time { return w.now }, MaxAll: 3})
 		return w

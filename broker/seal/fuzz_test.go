@@ -26,17 +26,17 @@ func fixed(f *testing.F) *Keyring {
 // were minted, and what has the shape of a token is spelt in one way only.
 func FuzzOpenToken(f *testing.F) {
 	r, p := fixed(f), proposal()
-	real := mint(f, r, p, "confirm").Reveal()
+	minted := mint(f, r, p, "confirm").Reveal()
 	other := mint(f, Ephemeral(), p, "confirm").Reveal()
 	for _, s := range []string{
-		real, other, "", "chg-", real[4:], real[:70], real + "=", " " + real, real + "\n",
-		"chg-" + strings.Repeat("A", 136), "chg-" + strings.Repeat("_", 136), strings.ToUpper(real),
+		minted, other, "", "chg-", minted[4:], minted[:70], minted + "=", " " + minted, minted + "\n",
+		"chg-" + strings.Repeat("A", 136), "chg-" + strings.Repeat("_", 136), strings.ToUpper(minted),
 	} {
 		f.Add(s, "confirm", "ada", "account-1")
 	}
-	f.Add(real, "other", "ada", "account-1")
-	f.Add(real, "confirm", "eve", "account-1")
-	f.Add(real, "confirm", "ada", "")
+	f.Add(minted, "other", "ada", "account-1")
+	f.Add(minted, "confirm", "eve", "account-1")
+	f.Add(minted, "confirm", "ada", "")
 	f.Fuzz(func(t *testing.T, text, tool, subject, account string) {
 		if tok, ok := parseToken(text); ok && tok.text() != text {
 			t.Error("a token with two spellings")
@@ -45,7 +45,7 @@ func FuzzOpenToken(f *testing.F) {
 		who.Subject = subject
 		c, err := r.Open(broker.NewSecret(text), tool, who, account)
 		if err == nil {
-			if text != real || tool != "confirm" || who != ada || account != p.Account || c.ID != p.ID || c.Hash != p.Hash {
+			if text != minted || tool != "confirm" || who != ada || account != p.Account || c.ID != p.ID || c.Hash != p.Hash {
 				t.Fatalf("opened: %q %q %q %q", text, tool, subject, account)
 			}
 			return
@@ -54,14 +54,14 @@ func FuzzOpenToken(f *testing.F) {
 		if !ok {
 			t.Fatalf("not a refusal: %v", err)
 		}
-		switch ref.Code { //nolint:exhaustive // these are all that Open may return
+		switch ref.Code {
 		case broker.ErrTokenMissing, broker.ErrTokenMalformed, broker.ErrTokenForged,
 			broker.ErrTokenUnknown, broker.ErrWrongTool:
 			if c != (broker.Claims{}) {
 				t.Fatal("claims of a token that was not trusted")
 			}
 		case broker.ErrWrongPrincipal:
-			if text != real || who == ada {
+			if text != minted || who == ada {
 				t.Fatal("wrong_principal for a token that was never minted")
 			}
 		default:
@@ -73,16 +73,16 @@ func FuzzOpenToken(f *testing.F) {
 // FuzzOpenState: whatever is sent gives ErrState or the state that was sealed.
 func FuzzOpenState(f *testing.F) {
 	r, s := fixed(f), state()
-	real := sealState(f, r, s)
+	minted := sealState(f, r, s)
 	for _, text := range []string{
-		real, "", real[:len(real)-1], real + "=", strings.Repeat("A", stateLen), strings.ToLower(real),
+		minted, "", minted[:len(minted)-1], minted + "=", strings.Repeat("A", stateLen), strings.ToLower(minted),
 		mint(f, r, proposal(), "confirm").Reveal(),
 	} {
 		f.Add(text, "confirm", "ada", era)
 	}
-	f.Add(real, "other", "ada", era)
-	f.Add(real, "confirm", "eve", era)
-	f.Add(real, "confirm", "ada", "2025-11-25")
+	f.Add(minted, "other", "ada", era)
+	f.Add(minted, "confirm", "eve", era)
+	f.Add(minted, "confirm", "ada", "2025-11-25")
 	f.Fuzz(func(t *testing.T, text, tool, subject, e string) {
 		who := ada
 		who.Subject = subject

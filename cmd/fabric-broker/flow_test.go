@@ -26,7 +26,7 @@ func TestApprovedConnectionIsCreatedOnce(t *testing.T) {
 			}
 			for _, e := range w.sim.History() {
 				if e.Method == "POST" && isCreate(e.Path) {
-					if got := broker.HashRequest(broker.ConnectionCreate, []byte(e.Body)); string(got) != p["request_sha256"] {
+					if got := broker.HashRequest(broker.ConnectionCreate, e.Body); string(got) != p["request_sha256"] {
 						t.Errorf("dry run %v: the body hashes to %s, shown was %v", e.DryRun, got, p["request_sha256"])
 					}
 				}

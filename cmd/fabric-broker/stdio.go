@@ -116,7 +116,7 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 		if err != nil {
 			return p, err
 		}
-		if err := c.record(&p, dir); err != nil {
+		if err := c.record(&p, dir); err != nil { //nolint:contextcheck // the log is closed when the process ends
 			return p, err
 		}
 		lockout = fabric.FileLockout(filepath.Join(path, "login"))

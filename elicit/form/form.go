@@ -55,7 +55,9 @@ func (f *Form) Confirm(ctx context.Context, c Call) (broker.Confirmed, *mcp.Call
 	}
 	switch {
 	case !c.CanAsk:
-		done, err := f.Broker.Complete(ctx, q.Proposal.ID, f.cannotAsk())
+		a := f.cannotAsk()
+		a.Hash = q.Proposal.Hash
+		done, err := f.Broker.Complete(ctx, q.Proposal.ID, a)
 		return done, nil, err
 	case c.Modern:
 		res, err := f.ask(c, q)
@@ -136,7 +138,7 @@ func (f *Form) retry(ctx context.Context, c Call) (broker.Confirmed, *mcp.CallTo
 		}
 		a = elicit.Read(reply(r), q.Code)
 	}
-	a.Channel = channel
+	a.Channel, a.Hash = channel, state.Hash
 	done, err := f.Broker.Complete(ctx, state.ID, a)
 	return done, nil, err
 }

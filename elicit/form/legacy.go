@@ -37,7 +37,7 @@ func (f *Form) elicit(ctx context.Context, c Call, q broker.Question) (broker.Co
 		return f.Broker.Outcome(ctx, id)
 	}
 	a := f.judge(ctx, deadline, raw.result, res, err, q.Code)
-	a.Channel = channel
+	a.Channel, a.Hash = channel, q.Proposal.Hash
 	return f.Broker.Complete(ctx, id, a)
 }
 

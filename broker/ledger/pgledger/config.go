@@ -27,7 +27,7 @@ func configure(o Options) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("the ledger's DSN cannot be read; " + dsnHelp)
 	}
-	cfg.MaxConns = int32(cmp.Or(min(o.MaxConns, 1000), 8)) //nolint:gosec // at most 1000
+	cfg.MaxConns = int32(cmp.Or(min(o.MaxConns, 1000), 8))
 	cfg.MinConns = 0
 	cfg.MaxConnLifetime = 30 * time.Minute
 	cfg.MaxConnIdleTime = 5 * time.Minute

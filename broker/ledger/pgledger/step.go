@@ -43,8 +43,8 @@ const (
 	// the expiry, all at the instant at which the step is made.
 	sendSQL = clockSQL + `,
 			(SELECT reason FROM halt) AS halted,
-			(SELECT count(*) FROM proposals WHERE sent_at > clock_timestamp() - interval '24 hours') AS sent,
-			(SELECT min(sent_at) FROM proposals WHERE sent_at > clock_timestamp() - interval '24 hours') AS first,
+			(SELECT count(*) FROM proposals WHERE sent_at > (SELECT clock_timestamp() - interval '24 hours')) AS sent,
+			(SELECT min(sent_at) FROM proposals WHERE sent_at > (SELECT clock_timestamp() - interval '24 hours')) AS first,
 			COALESCE((SELECT id FROM proposals WHERE hash = $14 AND account = $15 AND state IN ('sending', 'unknown') AND id <> $1 LIMIT 1),
 				(SELECT proposal_id FROM intents WHERE hash = $14 AND account = $15 AND proposal_id <> $1)) AS equal)` +
 		setSQL + `, sent_at = CASE WHEN $13 > 0 THEN c.now END` + whereSQL + `
@@ -74,7 +74,7 @@ func (m *move) step(ctx context.Context, q querier, p broker.Proposal, r *row, f
 		sealed, keep, payload, m.attempt, m.s.Unexpired || m.s.To == broker.Sending,
 	}
 	var now time.Time
-	switch m.s.To { //nolint:exhaustive // the other steps have no conditions beyond their row
+	switch m.s.To {
 	case broker.Asking:
 		now, done, err = m.ask(ctx, q, r, args)
 	case broker.Sending:

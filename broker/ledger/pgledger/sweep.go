@@ -12,16 +12,18 @@ const (
 	sweepMost = 1000
 
 	// lapseAllSQL drops the specs of what has expired unseen.
-	lapseAllSQL = `UPDATE proposals SET state = 'expired', since = expires_at, payload = NULL WHERE id IN (
-		SELECT id FROM proposals WHERE state = 'pending' AND expires_at <= clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)`
+	lapseAllSQL = `UPDATE proposals SET state = 'expired', since = expires_at, payload = NULL WHERE id = ANY(ARRAY(
+		SELECT id FROM proposals WHERE state = 'pending' AND expires_at <= clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED))`
 
 	// sweepSQL never takes what is unresolved (I8). A prompt that nobody answered,
-	// and an approval that nothing followed, ended when they expired.
-	sweepSQL = `DELETE FROM proposals WHERE id IN (
+	// and an approval that nothing followed, ended when they expired. The clock is
+	// read once, in a query of its own: an index can find what is older than that,
+	// but not what is older than a volatile function.
+	sweepSQL = `DELETE FROM proposals WHERE id = ANY(ARRAY(
 		SELECT id FROM proposals WHERE state NOT IN ('pending', 'sending', 'unknown')
-			AND since < clock_timestamp() - interval '24 hours'
+			AND since < (SELECT clock_timestamp() - interval '24 hours')
 			AND (state NOT IN ('asking', 'approved') OR expires_at <= clock_timestamp() AND (ask_until IS NULL OR ask_until <= clock_timestamp()))
-		LIMIT $1 FOR UPDATE SKIP LOCKED)`
+		ORDER BY since LIMIT $1 FOR UPDATE SKIP LOCKED))`
 )
 
 // sweepNow removes what ended more than 24 hours ago, at most once a minute, db

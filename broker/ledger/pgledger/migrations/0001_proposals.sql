@@ -37,6 +37,7 @@ CREATE INDEX proposals_principal ON proposals (principal, minted_at DESC, id DES
 CREATE INDEX proposals_newest ON proposals (minted_at DESC, id DESC);
 CREATE INDEX proposals_state ON proposals (state, account);
 CREATE INDEX proposals_since ON proposals (since);
+CREATE INDEX proposals_open ON proposals (principal, seq) WHERE state IN ('pending', 'asking');
 CREATE INDEX proposals_sent ON proposals (sent_at) WHERE sent_at IS NOT NULL;
 
 -- The creates that are about to be sent or whose end nobody has seen. They are

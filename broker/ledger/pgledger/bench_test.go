@@ -1,0 +1,79 @@
+package pgledger
+
+import (
+	"fmt"
+	"testing"
+
+	"fabricbroker/broker"
+)
+
+// settled puts n ended proposals of many principals into the ledger, spread over
+// the 24 hours for which they are kept. They are copies of a real one: their rows
+// are as long, and nothing here reads them.
+func settled(b *testing.B, s *server, schema string, l *Ledger, n int) {
+	b.Helper()
+	p := proposal(broker.Principal{Kind: "jwt", Subject: "seed"}, "seed")
+	id := at(b, l, p, broker.Sending)
+	done := step(id, broker.Sending, broker.Created)
+	done.Result = &broker.Result{Outcome: broker.OutcomeCreated, UUID: "u", Name: "seed"}
+	mustMove(b, l, done)
+	s.exec(b, schema, `INSERT INTO proposals (id, principal, account, hash, change_type, twin, minted_at, expires_at, cluster, facts, mac,
+			state, since, code, spent, ask_until, send_by, sent_at, outcome, attempts)
+		SELECT 'seed' || i, '["jwt","","","' || i % 500 || '"]', account, md5(i::text), change_type, md5(i::text), at, at + interval '10 minutes', cluster, facts, mac,
+			(ARRAY['created', 'declined', 'expired', 'stopped'])[1 + i % 4], at, code, spent, ask_until, send_by, CASE WHEN i < 200 THEN at END, outcome, attempts
+		FROM proposals, generate_series(1, `+fmt.Sprint(n)+`) i, LATERAL (SELECT clock_timestamp() - make_interval(secs => i * 86000.0 / `+fmt.Sprint(n)+`) AS at) t
+		WHERE id = '`+string(id)+`'`)
+	s.exec(b, schema, `VACUUM ANALYZE proposals`)
+	s.exec(b, schema, `CHECKPOINT`) // else the first to commit pays for it
+}
+
+// BenchmarkLedger is the whole life of a create, and each of its calls, among
+// settled proposals.
+func BenchmarkLedger(b *testing.B) {
+	s := sharedServer(b)
+	for _, n := range []int{1_000, 100_000} {
+		schema := s.schema(b)
+		l := open(b, s.dsn(schema))
+		settled(b, s, schema, l, n)
+		b.Run(fmt.Sprintf("life/settled=%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				p := proposal(ada, fmt.Sprint("life", n, i))
+				at(b, l, p, broker.Approved)
+				if err := l.Intents().Claim(b.Context(), intent(p)); err != nil {
+					b.Fatal(err)
+				}
+				mustMove(b, l, step(p.ID, broker.Approved, broker.Sending))
+				mustMove(b, l, step(p.ID, broker.Sending, broker.Created))
+				if err := l.Intents().Settle(b.Context(), p.Account, p.Hash, p.ID); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("add/settled=%d", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				add(b, l, proposal(ada, fmt.Sprint(i)))
+			}
+		})
+		one := at(b, l, proposal(broker.Principal{Kind: "jwt", Subject: "reader"}, "read"), broker.Unknown)
+		p := load(b, l, one)
+		b.Run(fmt.Sprintf("load/settled=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				load(b, l, one)
+			}
+		})
+		for name, q := range map[string]broker.Query{
+			"unresolved of a hash": {Hash: p.Hash, Account: account, States: []broker.State{broker.Sending, broker.Unknown}, Limit: 1},
+			"recent of a caller":   {Principal: p.Caller.Principal, Limit: 20},
+			"of a twin":            {Twin: p.Twin, Account: account, Limit: 20},
+			"all unknown":          {Account: account, States: []broker.State{broker.Unknown}},
+		} {
+			b.Run(fmt.Sprintf("list %s/settled=%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if ps, err := l.List(b.Context(), q); err != nil || len(ps) != 1 {
+						b.Fatal(len(ps), err)
+					}
+				}
+			})
+		}
+	}
+}
