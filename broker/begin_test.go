@@ -46,21 +46,28 @@ func TestI5RefusalsThatSpendNothing(t *testing.T) {
 	none := checks(nil, nil, nil, nil, nil)
 	reached := checks(true, true, true, nil, nil)
 	for _, tc := range []refusal{
-		{rule: "no token", code: broker.ErrTokenMissing, checks: none,
-			before: func(*testing.T, *world, broker.Proposed) (broker.Caller, broker.Secret) { return ada, broker.Secret{} }},
-		{rule: "no shape", code: broker.ErrTokenMalformed, checks: none,
+		{
+			rule: "no token", code: broker.ErrTokenMissing, checks: none,
+			before: func(*testing.T, *world, broker.Proposed) (broker.Caller, broker.Secret) { return ada, broker.Secret{} },
+		},
+		{
+			rule: "no shape", code: broker.ErrTokenMalformed, checks: none,
 			before: func(*testing.T, *world, broker.Proposed) (broker.Caller, broker.Secret) {
 				return ada, broker.NewSecret("chg-x")
-			}},
-		{rule: "another key", code: broker.ErrTokenUnknown, checks: none,
+			},
+		},
+		{
+			rule: "another key", code: broker.ErrTokenUnknown, checks: none,
 			before: func(t *testing.T, _ *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				s, err := seal.Ephemeral().Mint(p.Proposal, confirmTool)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return ada, s
-			}},
-		{rule: "another account", code: broker.ErrTokenForged, checks: none,
+			},
+		},
+		{
+			rule: "another account", code: broker.ErrTokenForged, checks: none,
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				q := p.Proposal
 				q.Account = "account-2"
@@ -69,52 +76,67 @@ func TestI5RefusalsThatSpendNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				return ada, s
-			}},
-		{rule: "another tool", code: broker.ErrWrongTool, checks: none,
+			},
+		},
+		{
+			rule: "another tool", code: broker.ErrWrongTool, checks: none,
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				s, err := w.options.Tokens.Mint(p.Proposal, "another_tool")
 				if err != nil {
 					t.Fatal(err)
 				}
 				return ada, s
-			}},
+			},
+		},
 		{rule: "another principal", code: broker.ErrWrongPrincipal, checks: none, // I10
 			before: func(_ *testing.T, _ *world, p broker.Proposed) (broker.Caller, broker.Secret) { return bob, p.Token }},
 		{rule: "nobody", code: broker.ErrWrongPrincipal, checks: none, // I10
 			before: func(_ *testing.T, _ *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				return broker.Caller{}, p.Token
 			}},
-		{rule: "preview", code: broker.ErrPreviewMode, checks: reached,
+		{
+			rule: "preview", code: broker.ErrPreviewMode, checks: reached,
 			options: func(o *broker.Options) { o.Preview = true },
-			before:  func(_ *testing.T, _ *world, p broker.Proposed) (broker.Caller, broker.Secret) { return token(p) }},
-		{rule: "halted", code: broker.ErrHalted, checks: reached,
+			before:  func(_ *testing.T, _ *world, p broker.Proposed) (broker.Caller, broker.Secret) { return token(p) },
+		},
+		{
+			rule: "halted", code: broker.ErrHalted, checks: reached,
 			before: func(_ *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.halt.reason = "stop"
 				return token(p)
-			}},
-		{rule: "a halt switch that cannot be read", code: broker.ErrHalted, checks: reached,
+			},
+		},
+		{
+			rule: "a halt switch that cannot be read", code: broker.ErrHalted, checks: reached,
 			before: func(_ *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.halt.err = errFault
 				return token(p)
-			}},
-		{rule: "a ledger that cannot be read", code: broker.ErrLedgerUnavailable, checks: none,
+			},
+		},
+		{
+			rule: "a ledger that cannot be read", code: broker.ErrLedgerUnavailable, checks: none,
 			before: func(_ *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.ledger.set(failOp("load"), nil)
 				return token(p)
-			}},
-		{rule: "withdrawn", code: broker.ErrNotPending, checks: checks(true, true, nil, nil, nil), state: broker.Withdrawn,
+			},
+		},
+		{
+			rule: "withdrawn", code: broker.ErrNotPending, checks: checks(true, true, nil, nil, nil), state: broker.Withdrawn,
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				if _, err := w.Withdraw(t.Context(), ada, p.Proposal.ID); err != nil {
 					t.Fatal(err)
 				}
 				return token(p)
-			}},
-		{rule: "evicted", code: broker.ErrTokenEvicted, checks: checks(true, false, nil, nil, nil), state: broker.Evicted,
+			},
+		},
+		{
+			rule: "evicted", code: broker.ErrTokenEvicted, checks: checks(true, false, nil, nil, nil), state: broker.Evicted,
 			options: func(o *broker.Options) { o.MaxPending = 1 },
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.propose(t)
 				return token(p)
-			}},
+			},
+		},
 	} {
 		t.Run("refuses/"+tc.rule, func(t *testing.T) { tc.run(t) })
 	}
@@ -126,32 +148,42 @@ func TestI5RefusalsThatSpend(t *testing.T) {
 		return token(p)
 	}
 	for _, tc := range []refusal{
-		{rule: "expired", code: broker.ErrTokenExpired, checks: checks(true, true, true, false, nil),
-			before: later, state: broker.Expired, spent: true},
-		{rule: "expired, and somebody had looked", code: broker.ErrTokenExpired, checks: checks(true, true, true, false, nil),
+		{
+			rule: "expired", code: broker.ErrTokenExpired, checks: checks(true, true, true, false, nil),
+			before: later, state: broker.Expired, spent: true,
+		},
+		{
+			rule: "expired, and somebody had looked", code: broker.ErrTokenExpired, checks: checks(true, true, true, false, nil),
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.clock.move(10 * time.Minute)
 				w.state(t, p.Proposal.ID)
 				return token(p)
-			}, state: broker.Expired, spent: true},
-		{rule: "the request compiles to something else", code: broker.ErrRequestChanged, // I4
+			}, state: broker.Expired, spent: true,
+		},
+		{
+			rule: "the request compiles to something else", code: broker.ErrRequestChanged, // I4
 			checks: checks(true, true, true, true, false), state: broker.Stopped, spent: true,
 			before: func(_ *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.provider.set(func(f *provider) { f.drift = " " })
 				return token(p)
-			}},
-		{rule: "the question cannot be recorded", code: broker.ErrAuditUnavailable, // I11
+			},
+		},
+		{
+			rule: "the question cannot be recorded", code: broker.ErrAuditUnavailable, // I11
 			checks: checks(true, true, true, true, true), state: broker.Stopped, spent: true,
 			before: func(_ *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.recorder.setFail(func(broker.EventKind) error { return errFault })
 				return token(p)
-			}},
-		{rule: "used while asking", code: broker.ErrTokenReplayed,
+			},
+		},
+		{
+			rule: "used while asking", code: broker.ErrTokenReplayed,
 			checks: checks(true, true, false, nil, nil), state: broker.Asking, spent: true,
 			before: func(t *testing.T, w *world, p broker.Proposed) (broker.Caller, broker.Secret) {
 				w.begin(t, ada, p)
 				return token(p)
-			}},
+			},
+		},
 	} {
 		t.Run("refuses/"+tc.rule, func(t *testing.T) { tc.run(t) })
 	}

@@ -23,14 +23,18 @@ func TestApprovedAndStopped(t *testing.T) {
 			before: func(_ *testing.T, w *world, _ broker.Proposed) {
 				w.provider.set(func(p *provider) { p.drift = " " })
 			}},
-		{rule: "halted", code: broker.ErrHalted,
-			before: func(_ *testing.T, w *world, _ broker.Proposed) { w.halt.reason = "stop" }},
-		{rule: "halted during the last dry run", code: broker.ErrHalted,
+		{
+			rule: "halted", code: broker.ErrHalted,
+			before: func(_ *testing.T, w *world, _ broker.Proposed) { w.halt.reason = "stop" },
+		},
+		{
+			rule: "halted during the last dry run", code: broker.ErrHalted,
 			before: func(_ *testing.T, w *world, _ broker.Proposed) {
 				w.provider.set(func(p *provider) {
 					p.validate = func(ctx context.Context, _ broker.Request) error { return w.halt.Set(ctx, "stop") }
 				})
-			}},
+			},
+		},
 		{rule: "the claim fails", code: broker.ErrAuditUnavailable, // I7
 			before: func(_ *testing.T, w *world, _ broker.Proposed) {
 				w.intents.setFail(func(string) error { return errFault })
@@ -53,10 +57,14 @@ func TestApprovedAndStopped(t *testing.T) {
 		{rule: "the last dry run is rejected", code: broker.ErrDryRunRejected, // I1
 			before: lastDryRun(dryRun(broker.ErrDryRunRejected))},
 		{rule: "the last dry run is unclear", code: broker.ErrDryRunUnclear, before: lastDryRun(dryRun(broker.ErrDryRunUnclear))},
-		{rule: "the last dry run fails", code: broker.ErrInternal,
-			before: lastDryRun(func(context.Context, broker.Request) error { return errFault })},
-		{rule: "the last dry run panics", code: broker.ErrInternal,
-			before: lastDryRun(func(context.Context, broker.Request) error { panic("x") })},
+		{
+			rule: "the last dry run fails", code: broker.ErrInternal,
+			before: lastDryRun(func(context.Context, broker.Request) error { return errFault }),
+		},
+		{
+			rule: "the last dry run panics", code: broker.ErrInternal,
+			before: lastDryRun(func(context.Context, broker.Request) error { panic("x") }),
+		},
 		{rule: "the last dry run hangs", code: broker.ErrUpstreamUnavailable, before: lastDryRun(sleeps(time.Hour))},
 		{rule: "expired during the last dry run", state: broker.Expired, code: broker.ErrTokenExpired, // I6
 			before: func(t *testing.T, w *world, p broker.Proposed) {
@@ -64,14 +72,16 @@ func TestApprovedAndStopped(t *testing.T) {
 				lastDryRun(sleeps(20*time.Second))(t, w, p)
 			}, set: func(o *broker.Options) { o.AskTimeout = time.Hour }},
 		{rule: "the price moved", code: broker.ErrPriceChanged, before: newPrice(monthly("10.01"))},
-		{rule: "the daily ceiling", code: broker.ErrDailyCeiling,
+		{
+			rule: "the daily ceiling", code: broker.ErrDailyCeiling,
 			before: func(t *testing.T, w *world, _ broker.Proposed) {
 				other := w.proposeAs(t, ada, []byte(`{"name":"other"}`))
 				w.begin(t, ada, other)
 				if _, err := w.Complete(t.Context(), other.Proposal.ID, yes); err != nil {
 					t.Fatal(err)
 				}
-			}, set: func(o *broker.Options) { o.MaxCreates = 1 }},
+			}, set: func(o *broker.Options) { o.MaxCreates = 1 },
+		},
 	} {
 		t.Run("refuses/"+tc.rule, func(t *testing.T) {
 			set := tc.set

@@ -86,7 +86,8 @@ var letters = []struct {
 func checkRules(t interface {
 	Helper()
 	Errorf(string, ...any)
-}, prompt string) {
+}, prompt string,
+) {
 	t.Helper()
 	shape, attention, position := "", true, 0
 	for _, line := range strings.Split(strings.TrimSuffix(prompt, "\n"), "\n") {

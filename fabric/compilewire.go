@@ -96,8 +96,11 @@ func (p sentPoint) asset() (sentAsset, string) {
 		a    *sentAsset
 		noun string
 	}{
-		{p.Port, "port"}, {p.Router, "cloud router"}, {p.VirtualDevice, "virtual device"},
-		{p.Network, "network"}, {p.Profile, "profile"},
+		{p.Port, "port"},
+		{p.Router, "cloud router"},
+		{p.VirtualDevice, "virtual device"},
+		{p.Network, "network"},
+		{p.Profile, "profile"},
 	} {
 		if x.a != nil {
 			return *x.a, x.noun

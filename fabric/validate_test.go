@@ -192,8 +192,10 @@ func TestHints(t *testing.T) {
 	}
 	rows := map[string]struct{ spec, body string }{
 		"1017": {awsSpec("c-1", 50, 1017), `[{"errorCode":"EQ-3142102","errorMessage":"duplicate VLAN","additionalInfo":[{"property":"/aSide/accessPoint/linkProtocol"}]}]`},
-		"service key": {strings.Replace(strings.Replace(awsSpec("c-1", 50, 1017), aws, azure, 1), `"210987654321"`, `"9e7aea28-b0ff-5934-96cd-e00067e30a25","peering_type":"private"`, 1),
-			`[{"errorCode":"EQ-3142501","errorMessage":"Invalid input","additionalInfo":[{"property":"/zSide/accessPoint/authenticationKey"}]}]`},
+		"service key": {
+			strings.Replace(strings.Replace(awsSpec("c-1", 50, 1017), aws, azure, 1), `"210987654321"`, `"9e7aea28-b0ff-5934-96cd-e00067e30a25","peering_type":"private"`, 1),
+			`[{"errorCode":"EQ-3142501","errorMessage":"Invalid input","additionalInfo":[{"property":"/zSide/accessPoint/authenticationKey"}]}]`,
+		},
 		"one per zone": {google2(awsSpec("c-1", 50, 1017)), `[{"errorCode":"EQ-3142303","errorMessage":"Only Primary connection allowed for this CSP","additionalInfo":[{"property":"/redundancy/priority"}]}]`},
 		"STANDARD":     {awsSpec("c-1", 50, 1017), `[{"errorCode":"EQ-3040028","errorMessage":"Package not found"}]`},
 	}

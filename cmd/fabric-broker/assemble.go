@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"crypto/rand"
 
 	"fabricbroker/broker"
 	"fabricbroker/broker/seal"

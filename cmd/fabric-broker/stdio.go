@@ -52,8 +52,12 @@ func (c *stdioCmd) Run() error {
 // run and price before it, and the record after it.
 const drainMargin = time.Minute
 
-// serve runs the server on t until ending, or the end of t.
-func serve(ending context.Context, a assembled, t mcp.Transport, create time.Duration, log *slog.Logger) error {
+// answerLimit is how long the last answers may take to be read by the client.
+const answerLimit = 2 * time.Second
+
+// serve runs the server until ending, or the end of its transport.
+func serve(ending context.Context, a assembled, on mcp.Transport, create time.Duration, log *slog.Logger) error {
+	t := &link{Transport: on}
 	running, stop := context.WithCancel(context.WithoutCancel(ending))
 	defer stop()
 	drain := func() error {
@@ -70,6 +74,7 @@ func serve(ending context.Context, a assembled, t mcp.Transport, create time.Dur
 		if err := drain(); err != nil {
 			log.Error(err.Error())
 		}
+		t.answered(answerLimit)
 		stop()
 	})()
 	if a.broker != nil {

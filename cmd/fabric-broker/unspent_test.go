@@ -201,8 +201,11 @@ func TestUnknownArgumentsSpendNothing(t *testing.T) {
 		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
 		token := proposed["confirm_token"]
 		for _, args := range []map[string]any{
-			{"confirm_token": token, "confirm": true}, {"confirm_token": token, "confirmed": "true"},
-			{"Confirm_Token": token}, {"confirm_token": []any{token}}, {"confirm_token": 1},
+			{"confirm_token": token, "confirm": true},
+			{"confirm_token": token, "confirmed": "true"},
+			{"Confirm_Token": token},
+			{"confirm_token": []any{token}},
+			{"confirm_token": 1},
 		} {
 			refused("invalid_arguments", "none", "-----").check(t, p.call(mutate.ConfirmTool, args))
 		}

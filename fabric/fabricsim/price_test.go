@@ -57,8 +57,10 @@ func TestPrices(t *testing.T) {
 		{"two metros", quote("DC", "SV", "50", colo), four("120", "108", "102", "96")},
 		{"two regions", quote("DC", "LD", "100", colo), four("276.25", "248.62", "234.81", "221")},
 		{"by term", quote("DC", "DC", "50", colo, expr("/termLength", "=", "36")), []string{"36 MONTHLY_RECURRING 60 USD"}},
-		{"profile", quote("DC", "DC", "50", expr("/connection/zSide/accessPoint/type", "=", "SP"), expr("/connection/zSide/accessPoint/profile/uuid", "=", aws)),
-			four("77.5", "69.75", "65.87", "62")},
+		{
+			"profile", quote("DC", "DC", "50", expr("/connection/zSide/accessPoint/type", "=", "SP"), expr("/connection/zSide/accessPoint/profile/uuid", "=", aws)),
+			four("77.5", "69.75", "65.87", "62"),
+		},
 		{"bandwidth not sold", quote("DC", "DC", "75", colo), []string{}},
 		{"metro not sold", quote("DC", "ZZ", "50", colo), []string{}},
 		{"type without a price", and(expr("/type", "=", "VIRTUAL_CONNECTION_PRODUCT"), expr("/connection/type", "=", "MC_VC")), []string{}},
@@ -74,11 +76,15 @@ func TestPrices(t *testing.T) {
 			expr("/connection/zSide/accessPoint/type", "=", "NETWORK"), expr("/connection/zSide/accessPoint/network/scope", "=", "GLOBAL"),
 		), four("160.75", "144.67", "136.63", "128.6")},
 		{"existing", and(expr("/connection/uuid", "=", liveConn)), []string{"- MONTHLY_RECURRING 152.75 USD"}},
-		{"router", and(expr("/type", "=", "CLOUD_ROUTER_PRODUCT"), expr("/router/location/metroCode", "=", "LD"), expr("/router/package/code", "IN", "STANDARD")),
-			four("1260", "1134", "1071", "1008")},
+		{
+			"router", and(expr("/type", "=", "CLOUD_ROUTER_PRODUCT"), expr("/router/location/metroCode", "=", "LD"), expr("/router/package/code", "IN", "STANDARD")),
+			four("1260", "1134", "1071", "1008"),
+		},
 		{"existing router", and(expr("/type", "=", "CLOUD_ROUTER_PRODUCT"), expr("/router/uuid", "=", routerLab)), four("150", "135", "127.5", "120")},
-		{"port", and(expr("/type", "=", "VIRTUAL_PORT_PRODUCT"), expr("/port/location/ibx", "=", "DA1"), expr("/port/bandwidth", "=", "1000"), expr("/port/settings/buyout", "=", "false")),
-			[]string{"- MONTHLY_RECURRING 500 USD", "- NON_RECURRING 100 USD"}},
+		{
+			"port", and(expr("/type", "=", "VIRTUAL_PORT_PRODUCT"), expr("/port/location/ibx", "=", "DA1"), expr("/port/bandwidth", "=", "1000"), expr("/port/settings/buyout", "=", "false")),
+			[]string{"- MONTHLY_RECURRING 500 USD", "- NON_RECURRING 100 USD"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := r.post(path, tt.body, 200)

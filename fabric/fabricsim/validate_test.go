@@ -44,9 +44,11 @@ func TestConnectionRefused(t *testing.T) {
 		{"unknown group", with(ok, "/redundancy", doc{"priority": "SECONDARY", "group": "g"}), []string{"EQ-3142516 /redundancy/group"}},
 		{"empty group", with(ok, "/redundancy", doc{"priority": "PRIMARY", "group": ""}), []string{"EQ-3142516 /redundancy/group"}},
 		{"unknown priority", with(ok, "/redundancy/priority", "THIRD"), []string{"EQ-3142517 /redundancy/priority"}},
-		{"primary only", with(with(with(with(ok, "/zSide/accessPoint/profile/uuid", google), "/zSide/accessPoint/sellerRegion", "us-east4"),
-			"/redundancy", doc{"priority": "SECONDARY", "group": "g"}), "/zSide/accessPoint/authenticationKey", "k"),
-			[]string{"EQ-3142303 /redundancy/priority", "EQ-3142516 /redundancy/group"}},
+		{
+			"primary only", with(with(with(with(ok, "/zSide/accessPoint/profile/uuid", google), "/zSide/accessPoint/sellerRegion", "us-east4"),
+				"/redundancy", doc{"priority": "SECONDARY", "group": "g"}), "/zSide/accessPoint/authenticationKey", "k"),
+			[]string{"EQ-3142303 /redundancy/priority", "EQ-3142516 /redundancy/group"},
+		},
 		{"token bandwidth", with(connection("EVPL_VC", token(tokenA), colo(portSV, dot1q(9))), "/bandwidth", 1000), []string{"EQ-3142535 /aSide/serviceToken/uuid"}},
 		{"token of the other side", connection("EVPL_VC", token(tokenZ), colo(portSV, dot1q(9))), []string{"EQ-3142501 /aSide/serviceToken/uuid"}},
 		{"token from afar", connection("EVPL_VC", colo(portDC, dot1q(9)), token(tokenZ)), []string{"EQ-3142536 /zSide/accessPoint/port/uuid"}},
@@ -86,8 +88,10 @@ func TestOthersRefused(t *testing.T) {
 		{"token: past", tokens, with(zToken, "/expirationDateTime", "2026-11-29T00:00:00Z"), []string{"EQ-3142501 /expirationDateTime"}},
 		{"token: too far", tokens, with(zToken, "/expirationDateTime", "2027-03-01T00:00:00Z"), []string{"EQ-3142501 /expirationDateTime"}},
 		{"token: no side", tokens, with(zToken, "/connection/zSide", nil), []string{"EQ-3142501 /connection"}},
-		{"token: port", tokens, with(zToken, "/connection/zSide/accessPointSelectors", []any{doc{"type": "COLO", "port": doc{"uuid": aws}}}),
-			[]string{"EQ-3142501 /connection/zSide/accessPointSelectors/port/uuid"}},
+		{
+			"token: port", tokens, with(zToken, "/connection/zSide/accessPointSelectors", []any{doc{"type": "COLO", "port": doc{"uuid": aws}}}),
+			[]string{"EQ-3142501 /connection/zSide/accessPointSelectors/port/uuid"},
+		},
 		{"token: VLAN in use", tokens, with(zToken, "/connection/zSide/accessPointSelectors", []any{
 			doc{"type": "COLO", "port": doc{"uuid": portDC}, "linkProtocol": dot1q(3100)},
 		}), []string{"EQ-3142102 /connection/zSide/accessPointSelectors/linkProtocol"}},

@@ -21,8 +21,13 @@ func Run(t *testing.T, open Open) {
 		name  string
 		rules []rule
 	}{
-		{"Add", addRules}, {"List", listRules}, {"Move", moveRules}, {"Expiry", expiryRules},
-		{"Asking", askingRules}, {"Sending", sendingRules}, {"Race", raceRules},
+		{"Add", addRules},
+		{"List", listRules},
+		{"Move", moveRules},
+		{"Expiry", expiryRules},
+		{"Asking", askingRules},
+		{"Sending", sendingRules},
+		{"Race", raceRules},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, r := range group.rules {
@@ -154,8 +159,10 @@ func begin(id broker.ID) broker.Step {
 }
 
 func approve(id broker.ID) broker.Step {
-	return broker.Step{ID: id, From: []broker.State{broker.Asking}, To: broker.Approved, Unexpired: true,
-		Answer: &broker.Answer{State: broker.Approved, Channel: "form"}}
+	return broker.Step{
+		ID: id, From: []broker.State{broker.Asking}, To: broker.Approved, Unexpired: true,
+		Answer: &broker.Answer{State: broker.Approved, Channel: "form"},
+	}
 }
 
 func send(id broker.ID) broker.Step {
