@@ -77,3 +77,18 @@ func BenchmarkLedger(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkStale is what a start costs when no secret was rotated.
+func BenchmarkStale(b *testing.B) {
+	s := sharedServer(b)
+	schema := s.schema(b)
+	l := open(b, s.dsn(schema))
+	settled(b, s, schema, l, 100_000)
+	b.Run("settled=100000", func(b *testing.B) {
+		for b.Loop() {
+			if n, err := l.Reseal(b.Context()); n != 0 || err != nil {
+				b.Fatal(n, err)
+			}
+		}
+	})
+}

@@ -2,7 +2,6 @@ package pgledger
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -51,13 +50,20 @@ func (l *Ledger) stale(values ...[]byte) bool {
 // how many rows that were. Call it at start. It works in small pieces beside the
 // other replicas; a row that does not open is left, logged and counted by Stale.
 func (l *Ledger) Reseal(ctx context.Context) (done int, err error) {
-	for after, seen := "", resealBatch; seen == resealBatch; {
-		var (
-			n    int
-			last string
-		)
+	if n, err := l.Stale(ctx); n == 0 || err != nil {
+		return 0, err
+	}
+	for after := ""; ; {
+		ids, last, err := l.staleAfter(ctx, after)
+		if err != nil {
+			return done, err
+		}
+		if last == after {
+			break
+		}
+		n := 0
 		if err := l.change(ctx, "reseal", func(ctx context.Context, q querier) (err error) {
-			n, seen, last, err = l.resealSome(ctx, q, after)
+			n, err = l.resealSome(ctx, q, ids)
 			return err
 		}, nil); err != nil {
 			return done, err
@@ -68,40 +74,59 @@ func (l *Ledger) Reseal(ctx context.Context) (done int, err error) {
 	return done + n, err
 }
 
-func (l *Ledger) resealSome(ctx context.Context, q querier, after string) (done, seen int, last string, err error) {
-	rows, err := q.Query(ctx, `SELECT `+columns+`, verdict FROM proposals WHERE id > $1 ORDER BY id LIMIT $2 FOR UPDATE`, after, resealBatch)
-	if err != nil {
-		return 0, 0, after, err
+// staleAfter returns the stale ones among the next rows, and the last of all
+// those. Nothing is locked: most rows are not stale.
+func (l *Ledger) staleAfter(ctx context.Context, after string) (ids []string, last string, err error) {
+	err = l.look(ctx, "look for what an old secret sealed", func(ctx context.Context, q querier) error {
+		ids, last = nil, after
+		rows, err := q.Query(ctx, `SELECT id, `+headSQL+` FROM proposals WHERE id > $1 ORDER BY id LIMIT $2`, after, resealBatch)
+		if err != nil {
+			return err
+		}
+		var v [4][]byte
+		_, err = pgx.ForEachRow(rows, []any{&last, &v[0], &v[1], &v[2], &v[3]}, func() error {
+			if l.stale(v[:]...) {
+				ids = append(ids, last)
+			}
+			return nil
+		})
+		return err
+	})
+	return ids, last, err
+}
+
+func (l *Ledger) resealSome(ctx context.Context, q querier, ids []string) (done int, err error) {
+	if len(ids) == 0 {
+		return 0, nil
 	}
-	type stored struct {
+	rows, err := q.Query(ctx, `SELECT `+columns+`, verdict FROM proposals WHERE id = ANY($1) ORDER BY id FOR UPDATE`, ids)
+	if err != nil {
+		return 0, err
+	}
+	type judged struct {
 		row
 		verdict []byte
 	}
-	found, err := pgx.CollectRows(rows, func(rows pgx.CollectableRow) (s stored, err error) {
+	found, err := pgx.CollectRows(rows, func(rows pgx.CollectableRow) (s judged, err error) {
 		err = rows.Scan(s.fields(&s.verdict)...)
 		return s, err
 	})
 	if err != nil {
-		return 0, 0, after, err
+		return 0, err
 	}
-	last = after
 	for i := range found {
 		s := &found[i]
-		last = s.id
-		if !l.stale(s.mac, s.payload, s.outcome, s.verdict) {
-			continue
-		}
 		if err := l.resealRow(&s.row, &s.verdict); err != nil {
 			l.log.ErrorContext(ctx, "a row was not sealed again", "err", err)
 			continue
 		}
 		if _, err := q.Exec(ctx, `UPDATE proposals SET mac = $2, payload = $3, outcome = $4, verdict = $5 WHERE id = $1`,
 			s.id, s.mac, s.payload, s.outcome, s.verdict); err != nil {
-			return done, 0, after, err
+			return 0, err
 		}
 		done++
 	}
-	return done, len(found), last, nil
+	return done, nil
 }
 
 func (l *Ledger) resealRow(r *row, verdict *[]byte) error {
@@ -129,42 +154,4 @@ func (l *Ledger) resealRow(r *row, verdict *[]byte) error {
 	}
 	l.sign(r)
 	return nil
-}
-
-func (l *Ledger) resealIntents(ctx context.Context) (done int, err error) {
-	type intent struct {
-		account, hash, id string
-		sealed            []byte
-	}
-	err = l.change(ctx, "reseal", func(ctx context.Context, q querier) error {
-		done = 0
-		rows, err := q.Query(ctx, `SELECT account, hash, proposal_id, sealed FROM intents FOR UPDATE`)
-		if err != nil {
-			return err
-		}
-		all, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (i intent, err error) {
-			err = r.Scan(&i.account, &i.hash, &i.id, &i.sealed)
-			return i, err
-		})
-		if err != nil {
-			return err
-		}
-		for _, i := range all {
-			if !l.stale(i.sealed) {
-				continue
-			}
-			b, err := l.keys.OpenData(labelIntent, i.sealed, bind(i.account, i.hash, i.id))
-			if err != nil {
-				l.log.ErrorContext(ctx, "an intent was not sealed again", "proposal", i.id, "err", fmt.Errorf("it does not open: %w", err))
-				continue
-			}
-			if _, err := q.Exec(ctx, `UPDATE intents SET sealed = $4 WHERE account = $1 AND hash = $2 AND proposal_id = $3`,
-				i.account, i.hash, i.id, l.keys.SealData(labelIntent, b, bind(i.account, i.hash, i.id))); err != nil {
-				return err
-			}
-			done++
-		}
-		return nil
-	}, nil)
-	return done, err
 }
