@@ -2,6 +2,7 @@
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.9.2
 FUZZTIME ?= 10s
+CRASH_KILLS ?= 300
 
 .PHONY: help
 help: ## List what can be made
@@ -52,6 +53,10 @@ fuzz: ## Every fuzz target for FUZZTIME
 	    if grep -q 'context deadline exceeded' $$log && ! grep -q 'Failing input written' $$log; then \
 	      echo "ended with its time"; else cat $$log; exit 1; fi; \
 	  done; done
+
+.PHONY: crash
+crash: ## Kill the program at every step and at random moments, CRASH_KILLS times, and count
+	CRASH_KILLS=$(CRASH_KILLS) go test -tags crash -run 'Crash|Stopped' -parallel 8 -count=1 -v ./cmd/fabric-broker | grep -E '^(---|PASS|FAIL|ok)|kills,|crash_test.go'
 
 .PHONY: bench
 bench: build ## Benchmark beside a floor server: a table of medians and p99 (Linux)

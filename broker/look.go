@@ -106,7 +106,15 @@ func (b *Broker) adopt(ctx context.Context, i Intent) {
 	if err != nil {
 		b.o.Log.ErrorContext(ctx, "an unresolved create could not be taken over", "proposal", i.ProposalID, "err", err)
 	}
-	if !mine || b.o.Restore == nil {
+	if !mine {
+		return
+	}
+	if p, err := b.o.Ledger.Load(ctx, i.ProposalID); err == nil && p.State.Settled() {
+		// It died between recording how it ended and giving the intent up.
+		b.release(ctx, p)
+		return
+	}
+	if b.o.Restore == nil {
 		return
 	}
 	p := Proposal{
