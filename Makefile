@@ -1,4 +1,6 @@
 .DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.9.2
 FUZZTIME ?= 10s
