@@ -144,6 +144,9 @@ func (b *Broker) note(ctx context.Context, k EventKind, p Proposal, c Caller, co
 // be read counts as set.
 func (b *Broker) halted(ctx context.Context) error {
 	reason, err := b.o.Halt.Halted(ctx)
+	if errors.Is(err, ErrLedgerUnavailable) { // where the switch is a row of the ledger
+		return b.ledgerFailed(ctx, err)
+	}
 	if err != nil {
 		b.o.Log.ErrorContext(ctx, "the halt switch cannot be read", "err", err)
 		reason = "the halt switch cannot be read"

@@ -196,7 +196,16 @@ func (b *Broker) notSending(ctx context.Context, p Proposal, err error) (Confirm
 	case errors.Is(err, ErrHalted):
 		return b.stopped(ctx, p, Refuse(ErrHalted, nextStep(ErrHalted), "everything that could create is halted; nothing was sent"))
 	}
-	return b.finish(p, b.ledgerFailed(ctx, err))
+	// The step may stand although its answer was lost. Nothing has left, so if it
+	// does, this is how it ended.
+	refusal := b.ledgerFailed(ctx, err)
+	if moved, merr := b.move(ctx, Step{
+		ID: p.ID, From: []State{Sending}, To: NotSent, Code: ErrLedgerUnavailable,
+		Result: &Result{Outcome: OutcomeNotSent, Code: ErrLedgerUnavailable, Name: p.Name, Detail: "the ledger could not be reached; nothing was sent"},
+	}); merr == nil {
+		p = moved
+	}
+	return b.finish(p, refusal)
 }
 
 // create sends the request and settles the proposal. It is the only caller of
