@@ -21,6 +21,9 @@ func (b *Broker) Begin(ctx context.Context, c Caller, token Secret) (Question, e
 		return Question{}, err
 	}
 	p, err := b.o.Ledger.Load(ctx, claims.ID)
+	if errors.Is(err, ErrProposalUnknown) { // a process that is gone may have sent it
+		p, err = b.elsewhereBy(ctx, c, claims.ID, err)
+	}
 	if err != nil {
 		return Question{}, b.refused(ctx, Proposal{ID: claims.ID}, c, b.unknownToken(ctx, err))
 	}

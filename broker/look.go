@@ -117,17 +117,53 @@ func (b *Broker) adopt(ctx context.Context, i Intent) {
 	if b.o.Restore == nil {
 		return
 	}
-	p := Proposal{
-		ID: i.ProposalID, ChangeType: i.ChangeType, Name: i.Name, Hash: i.Hash, Account: i.Account,
-		Caller: Caller{Principal: i.Principal}, State: Unknown, Since: i.ClaimedAt, Spent: true,
-		MintedAt: i.MintedAt, ExpiresAt: i.MintedAt.Add(b.o.TTL), SendBy: i.SendBy,
-		Result:  &Result{Outcome: OutcomeUnknown, Name: i.Name, Detail: "the process that sent it ended before the answer came"},
-		Payload: &Payload{Body: i.Request, Method: "POST", Path: i.Path},
-	}
+	p := b.lost(i)
 	b.o.Restore(p)
 	b.o.Log.WarnContext(ctx, "taken over from a process that ended in the middle of a create: its outcome is unknown and is being looked for",
 		"proposal", p.ID, "change_type", p.ChangeType, "name", p.Name, "request_sha256", p.Hash)
 	b.note(ctx, EventUnknown, p, p.Caller, "")
+}
+
+// lost is the proposal of an intent that another process holds or held: whatever
+// that process knows, here its outcome is unknown.
+func (b *Broker) lost(i Intent) Proposal {
+	return Proposal{
+		ID: i.ProposalID, ChangeType: i.ChangeType, Name: i.Name, Hash: i.Hash, Account: i.Account,
+		Caller: Caller{Principal: i.Principal}, State: Unknown, Since: i.ClaimedAt, Spent: true,
+		MintedAt: i.MintedAt, ExpiresAt: i.MintedAt.Add(b.o.TTL), SendBy: i.SendBy,
+		Result:  &Result{Outcome: OutcomeUnknown, Name: i.Name, Detail: "another process sent it, and what became of it is not known here"},
+		Payload: &Payload{Body: i.Request, Method: "POST", Path: i.Path},
+	}
+}
+
+// elsewhere returns the creates of who that other processes have not seen the end
+// of and this one's ledger does not have (I8).
+func (b *Broker) elsewhere(ctx context.Context, who Principal) []Proposal {
+	intents, err := b.o.Intents.List(ctx)
+	if err != nil {
+		b.o.Log.ErrorContext(ctx, "unresolved creates cannot be listed", "err", err)
+		return nil
+	}
+	var out []Proposal
+	for _, i := range intents {
+		if i.ProposalID == "" || i.Account != b.o.Account.Identity || i.Principal != who {
+			continue
+		}
+		if _, err := b.o.Ledger.Load(ctx, i.ProposalID); errors.Is(err, ErrProposalUnknown) {
+			out = append(out, b.lost(i))
+		}
+	}
+	return out
+}
+
+// elsewhereBy is the one of them with this id, or the error of not having it.
+func (b *Broker) elsewhereBy(ctx context.Context, c Caller, id ID, err error) (Proposal, error) {
+	for _, p := range b.elsewhere(ctx, c.Principal) {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return Proposal{}, err
 }
 
 // look starts to look for what became of p, unless that is under way.

@@ -22,6 +22,9 @@ func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Stat
 	var ps []Proposal
 	if id != "" {
 		p, err := b.load(ctx, c, id)
+		if errors.Is(err, ErrProposalUnknown) {
+			p, err = b.elsewhereBy(ctx, c, id, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -31,6 +34,8 @@ func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Stat
 		if ps, err = b.o.Ledger.List(ctx, Query{Principal: c.Principal, Limit: limit}); err != nil {
 			return nil, b.ledgerFailed(ctx, err)
 		}
+		// Unresolved ones come first: they are why somebody asks.
+		ps = append(b.elsewhere(ctx, c.Principal), ps...)
 	}
 	out := make([]Status, len(ps))
 	for i, p := range ps {

@@ -532,7 +532,8 @@ func TestKilledWhileSending(t *testing.T) {
 	t.Parallel()
 	sim, url := simulator(t)
 	state := t.TempDir() + "/state"
-	p := start(t, "2025-11-25", processEnv(url, state), agrees)
+	env := processEnv(url, state, "EQUINIX_MCP_CONFIRM_SECRET="+strings.Repeat("5a", 32))
+	p := start(t, "2025-11-25", env, agrees)
 	proposed := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
 	onCreate(sim, 1, fabricsim.Action{Kind: fabricsim.FaultCommitThenHang})
 	p.confirm(proposed)
@@ -550,7 +551,18 @@ func TestKilledWhileSending(t *testing.T) {
 	}
 	sim.ClearFaults()
 	_, before := seen(sim)
-	next := start(t, modern, processEnv(url, state), agrees)
+	next := start(t, modern, env, agrees)
+	// I8: long before it may take the create over, the next process says that
+	// it may exist, by status and by its token.
+	for what, args := range map[string]object{"the recent ones": {}, "the one": {"proposal_id": proposed["proposal_id"]}} {
+		ps, _ := next.call(mutate.StatusTool, args)["proposals"].([]any)
+		if len(ps) != 1 || object(ps[0].(map[string]any)).at("state") != "unknown" {
+			t.Errorf("status of %s: %v", what, ps)
+		}
+	}
+	if r := next.wait(next.confirm(proposed)); r.at("error.code") != "token_replayed" || r.at("previous_outcome.outcome") != "unknown" {
+		t.Errorf("its token: %v", r)
+	}
 	got := next.propose("connection_create", connectionSpec("dc-aws-01", 1017))
 	if got.at("error.code") != "same_request_unresolved" || got["confirm_token"] != nil {
 		t.Errorf("the next process answers %v", got)

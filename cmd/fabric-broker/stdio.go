@@ -147,7 +147,7 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 	}
 	if mutates && !loopback(p.api.Account().Endpoint) {
 		return p, errors.New("the mutate toolset works with the simulator on loopback only in this version: " +
-			"a create whose answer is lost cannot be looked up yet. Remove mutate from EQUINIX_MCP_TOOLSETS, or point EQUINIX_API_ENDPOINT at fabric-sim")
+			"it is not released for the real API yet. Remove mutate from EQUINIX_MCP_TOOLSETS, or point EQUINIX_API_ENDPOINT at fabric-sim")
 	}
 	return p, nil
 }
