@@ -41,7 +41,7 @@ func (c *stdioCmd) Run() error {
 		return usageError{err}
 	}
 	defer p.close()
-	err = serve(ending, assemble(p), &mcp.StdioTransport{}, ms(c.CreateTimeout), log)
+	err = serve(ending, assemble(p), stdio(os.Stdin, os.Stdout), ms(c.CreateTimeout), log)
 	if err == nil && interrupted.Err() != nil {
 		return errInterrupted
 	}
