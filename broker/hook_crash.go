@@ -31,5 +31,5 @@ func hook(point string) {
 		signal = syscall.SIGSTOP
 	}
 	_ = syscall.Kill(os.Getpid(), signal)
-	time.Sleep(100 * time.Millisecond) // the signal reaches every thread before the next step
+	time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the signal reaches every thread before the next step
 }

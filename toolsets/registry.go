@@ -49,17 +49,12 @@ func ParseNames(s string) ([]string, error) {
 	return names, nil
 }
 
-// object is the JSON Schema of a tool's arguments.
-func object(properties map[string]any, required ...string) map[string]any {
+// Object returns the JSON Schema of arguments: properties by name, of which
+// required must be there. Others are refused.
+func Object(properties map[string]any, required ...string) map[string]any {
 	s := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		s["required"] = required
 	}
 	return s
-}
-
-// Object returns the JSON Schema of arguments: properties by name, of which
-// required must be there. Others are refused.
-func Object(properties map[string]any, required ...string) map[string]any {
-	return object(properties, required...)
 }

@@ -54,7 +54,7 @@ type Asset struct {
 // else stays in the log, under an id.
 func Explain(ctx context.Context, log *slog.Logger, err error) (e *Error, next string, r *broker.Refusal) {
 	if r, ok := errors.AsType[*broker.Refusal](err); ok {
-		return &Error{Code: r.Code, Message: r.Message, Issues: list(r.Issues), Upstream: list(r.Upstream)}, r.NextStep, r
+		return &Error{Code: r.Code, Message: r.Message, Issues: List(r.Issues), Upstream: List(r.Upstream)}, r.NextStep, r
 	}
 	id := uuid.NewString()
 	log.ErrorContext(ctx, "internal failure", "id", id, "err", err)
@@ -118,12 +118,10 @@ func OutcomeOf(o broker.Outcome) *string {
 	return &s
 }
 
-func list[T any](s []T) []T {
+// List returns s, and an empty list for nil: lists in results are never null.
+func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
 }
-
-// List returns s, and an empty list for nil: lists in results are never null.
-func List[T any](s []T) []T { return list(s) }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,6 +46,15 @@ type parts struct {
 type assembled struct {
 	server *mcp.Server
 	broker *broker.Broker // nil without mutate
+}
+
+// look resolves what is unknown until ending, or until the returned function is
+// called, which waits for it.
+func (a assembled) look(ending context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ending)
+	var wg sync.WaitGroup
+	wg.Go(func() { a.broker.Run(ctx) })
+	return func() { cancel(); wg.Wait() }
 }
 
 func assemble(p parts) assembled {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -99,11 +98,7 @@ func (c *httpCmd) serve(p parts, ln net.Listener, checks []remote.Check) error {
 	drain := func(context.Context) error { return nil }
 	if a.broker != nil {
 		drain = a.broker.Drain
-		looking, quit := context.WithCancel(p.ending)
-		var wg sync.WaitGroup
-		wg.Go(func() { a.broker.Run(looking) })
-		defer wg.Wait()
-		defer quit()
+		defer a.look(p.ending)()
 	}
 	p.log.Info("listening", "addr", ln.Addr().String(), "endpoint", resource.String())
 	return s.Serve(p.ending, ln, ms(c.CreateTimeout)+drainMargin, drain)

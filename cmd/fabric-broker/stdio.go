@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -78,11 +77,7 @@ func serve(ending context.Context, a assembled, on mcp.Transport, create time.Du
 		stop()
 	})()
 	if a.broker != nil {
-		looking, quit := context.WithCancel(ending)
-		var wg sync.WaitGroup
-		wg.Go(func() { a.broker.Run(looking) })
-		defer wg.Wait()
-		defer quit()
+		defer a.look(ending)()
 	}
 	err := a.server.Run(running, t)
 	if derr := drain(); derr != nil {

@@ -100,7 +100,7 @@ func TestI2StoppedAndStartedInTheMiddle(t *testing.T) {
 	wg.Go(func() {
 		<-middle
 		s.halt()
-		time.Sleep(700 * time.Millisecond)
+		time.Sleep(700 * time.Millisecond) // the outage itself: calls must meet a database that is away
 		if err := s.start(); err != nil {
 			t.Error(err)
 		}
@@ -121,7 +121,7 @@ func TestI2StoppedAndStartedInTheMiddle(t *testing.T) {
 							mu.Lock()
 							refused[broker.ErrLedgerUnavailable]++
 							mu.Unlock()
-							time.Sleep(50 * time.Millisecond)
+							time.Sleep(50 * time.Millisecond) // as a client that tries again would
 							begun := time.Now()
 							_, err = confirm(t.Context(), b, j.who, j.token)
 							mu.Lock()
