@@ -80,19 +80,23 @@ func (m Mask) Text(s string) string {
 }
 
 // replaceFold replaces old in s without regard to case: uuids come back in
-// either one.
+// either one. What is shown may make old again with the text around it, so it
+// goes over s until old is gone; each time s gets shorter, as shown is than old.
 func replaceFold(s, old, shown string) string {
-	lower, old := lowerASCII(s), lowerASCII(old) // byte for byte as long as before
-	var b strings.Builder
+	old = lowerASCII(old)
 	for {
-		i := strings.Index(lower, old)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
+		lower := lowerASCII(s) // byte for byte as long as s
+		if !strings.Contains(lower, old) {
+			return s
 		}
-		b.WriteString(s[:i])
-		b.WriteString(shown)
-		s, lower = s[i+len(old):], lower[i+len(old):]
+		var b strings.Builder
+		for i := strings.Index(lower, old); i >= 0; i = strings.Index(lower, old) {
+			b.WriteString(s[:i])
+			b.WriteString(shown)
+			s, lower = s[i+len(old):], lower[i+len(old):]
+		}
+		b.WriteString(s)
+		s = b.String()
 	}
 }
 

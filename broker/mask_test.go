@@ -164,6 +164,7 @@ func FuzzMask(f *testing.F) {
 	f.Add(hush, "key ", " is in use")
 	f.Add("0123456", "İ", "\xff")
 	f.Add("K\u212Aabcdef", "", "k")
+	f.Add("000000000", "00000", "") // what is shown and the text behind it make it again
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
 		if len(secret) < 6 || broker.MaskValue(secret) == secret {
 			return
@@ -174,7 +175,7 @@ func FuzzMask(f *testing.F) {
 		m := maskOf(t, secret)
 		for _, s := range []string{secret, upperASCII(secret)} {
 			got := m.Text(before + s + after)
-			if strings.Contains(got, s) && !strings.Contains(before+broker.MaskValue(secret)+after, s) {
+			if strings.Contains(got, s) {
 				t.Errorf("%q shows %q", got, s)
 			}
 		}
