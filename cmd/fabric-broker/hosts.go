@@ -56,7 +56,6 @@ func (c *configCmd) Run() error {
 	fmt.Fprintf(os.Stderr, "Paste it into %s.\n", h.where)
 	fmt.Fprintf(os.Stderr, "Secrets: %s.\n", h.secret)
 	fmt.Fprintln(os.Stderr, "Preview is on, so nothing can be created. Remove EQUINIX_MCP_PREVIEW when a person is to be asked.")
-	fmt.Fprintln(os.Stderr, "It reads and prices. In this version mutate works on loopback only: to try it, set EQUINIX_API_ENDPOINT to fabric-sim and add mutate to EQUINIX_MCP_TOOLSETS.")
 	_, err = os.Stdout.Write(b)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"fabricbroker/broker/audit"
 	"fabricbroker/broker/ledger"
 	"fabricbroker/broker/metrics"
+	"fabricbroker/toolsets/remote"
 )
 
 // readable is how long an ended proposal can be asked about, also after its
@@ -63,7 +64,7 @@ func counted(ctx context.Context, addr string, l broker.Ledger, log *slog.Logger
 	if addr == "" {
 		return m, nil
 	}
-	if host, _, err := net.SplitHostPort(addr); err != nil || !loopback(host) {
+	if _, _, err := net.SplitHostPort(addr); err != nil || !remote.Loopback(addr) {
 		return nil, fmt.Errorf("EQUINIX_MCP_METRICS_LISTEN must be a loopback address like 127.0.0.1:9464, not %q", addr)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)

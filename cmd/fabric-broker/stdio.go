@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -140,10 +138,6 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 	if err != nil {
 		return p, fmt.Errorf("EQUINIX_API_ENDPOINT: %w", err)
 	}
-	if mutates && !loopback(p.api.Account().Endpoint) {
-		return p, errors.New("the mutate toolset works with the simulator on loopback only in this version: " +
-			"it is not released for the real API yet. Remove mutate from EQUINIX_MCP_TOOLSETS, or point EQUINIX_API_ENDPOINT at fabric-sim")
-	}
 	return p, nil
 }
 
@@ -184,13 +178,4 @@ func (c *config) brokerOptions() broker.Options {
 		Preview: c.previews, AllowUnconfirmed: c.unasked,
 		Recheck: c.Recheck == "on", CodeMode: broker.CodeMode(c.ConfirmCode),
 	}
-}
-
-func loopback(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
