@@ -57,7 +57,10 @@ type Broker struct {
 	limits limits
 	waits  waits
 	looks  looks
+	claims claims
 	work   inflight
+	// unrecorded are outcomes that are not on record yet.
+	unrecorded inflight
 }
 
 // New returns a Broker. It panics when a required part is missing: that is a
@@ -114,11 +117,20 @@ func (b *Broker) AllowUnconfirmed() bool { return b.o.AllowUnconfirmed }
 // whose answer must still be recorded.
 func (b *Broker) Hold() (release func()) { return b.work.enter() }
 
+// recordGrace is how long Drain waits for a record that cannot be made. The
+// intent stays, where there still is a place for it, and the log has the uuid.
+const recordGrace = 15 * time.Second
+
 // Drain waits until every create in flight is finished and recorded, or until
 // ctx ends. Call it before the process exits.
 func (b *Broker) Drain(ctx context.Context) error {
 	if err := b.work.wait(ctx); err != nil {
 		return fmt.Errorf("broker: a create was still in flight: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordGrace)
+	defer cancel()
+	if err := b.unrecorded.wait(ctx); err != nil {
+		return fmt.Errorf("broker: an outcome could not be put on record; the log has it, with its uuid: %w", err)
 	}
 	return nil
 }
@@ -149,6 +161,9 @@ func (b *Broker) halted(ctx context.Context) error {
 	}
 	if err != nil {
 		b.o.Log.ErrorContext(ctx, "the halt switch cannot be read", "err", err)
+		if r, ok := errors.AsType[*Refusal](err); ok { // it says how to repair it
+			return r
+		}
 		reason = "the halt switch cannot be read"
 	}
 	if reason == "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -74,7 +76,36 @@ func (b *Broker) Run(ctx context.Context) {
 	}
 }
 
+// claims are those that could not be given back yet.
+type claims struct {
+	mu   sync.Mutex
+	left map[ID]Proposal
+}
+
+// ended notes whether the claim of p was given back.
+func (c *claims) ended(p Proposal, given bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if given {
+		delete(c.left, p.ID)
+		return
+	}
+	if c.left == nil {
+		c.left = map[ID]Proposal{}
+	}
+	c.left[p.ID] = p
+}
+
+func (c *claims) all() []Proposal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.left))
+}
+
 func (b *Broker) tidy(ctx context.Context) {
+	for _, p := range b.claims.all() {
+		b.release(ctx, p)
+	}
 	intents, err := b.o.Intents.List(ctx)
 	if err != nil {
 		b.o.Log.ErrorContext(ctx, "unresolved creates cannot be listed", "err", err)

@@ -119,11 +119,14 @@ func (b *Broker) claim(ctx context.Context, i Intent) error {
 	return Refuse(ErrAuditUnavailable, nextStep(ErrAuditUnavailable), "the intent to create could not be written and synced; nothing was sent")
 }
 
-// release gives a claim back. Only where no byte can have left.
+// release gives a claim back. Only where no byte can have left, or where the
+// outcome is on record. What cannot be given back Run tries again.
 func (b *Broker) release(ctx context.Context, p Proposal) {
-	if err := b.o.Intents.Settle(ctx, p.Account, p.Hash, p.ID); err != nil {
+	err := b.o.Intents.Settle(ctx, p.Account, p.Hash, p.ID)
+	if err != nil {
 		b.o.Log.ErrorContext(ctx, "intent not removed; the same request stays refused", "proposal", p.ID, "err", err)
 	}
+	b.claims.ended(p, err == nil)
 }
 
 // recheck has the very bytes judged and priced once more: what was true when

@@ -26,7 +26,7 @@ func (b *Broker) settle(ctx context.Context, p Proposal, to State, code Code, re
 		ended = moved
 	} else {
 		b.o.Log.ErrorContext(ctx, "an outcome is not on record yet", "proposal", p.ID, "outcome", res.Outcome, "uuid", ended.ShownUUID())
-		done := b.work.enter()
+		done := b.unrecorded.enter()
 		go func() { defer done(); b.settleUntil(ctx, ended) }()
 	}
 	c, _ := b.finish(ended, nil)

@@ -104,7 +104,8 @@ func TestI11AnOutcomeIsRecordedUntilItStands(t *testing.T) {
 	}
 }
 
-// A claim that cannot be given up keeps the request refused, and nothing else.
+// A claim that cannot be given up keeps the request refused, and nothing else,
+// until it can.
 func TestASettleThatFailsKeepsTheRequestRefused(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		p, _ := w.ask(t)
@@ -120,6 +121,15 @@ func TestASettleThatFailsKeepsTheRequestRefused(t *testing.T) {
 		}
 		_, err = w.Propose(t.Context(), ada, broker.ConnectionCreate, spec)
 		refused(t, err, broker.ErrSameRequestUnresolved)
+
+		w.intents.setFail(nil)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go w.Run(ctx)
+		synctest.Wait()
+		if _, err = w.Propose(t.Context(), ada, broker.ConnectionCreate, spec); err != nil {
+			t.Errorf("once the claim can be given up: %v", err)
+		}
 	})
 }
 
@@ -149,6 +159,33 @@ func TestI9ALogWithoutServiceTokens(t *testing.T) {
 			t.Errorf("got %s", out)
 		}
 	}, func(o *broker.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+}
+
+// A record that cannot be made does not keep the process for ever.
+func TestDrainGivesUpOnARecord(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		p, _ := w.ask(t)
+		w.provider.set(func(f *provider) {
+			f.create = func(ctx context.Context, r broker.Request) broker.Result {
+				w.recorder.setFail(func(broker.EventKind) error { return errFault })
+				return outcome(broker.OutcomeCreated, 0)(ctx, r)
+			}
+		})
+		if c, err := w.Complete(t.Context(), p.Proposal.ID, yes); err != nil || c.Recorded || c.Proposal.ShownUUID() != uuid {
+			t.Errorf("got %+v, %v", c, err)
+		}
+		began := time.Now()
+		if err := w.Drain(t.Context()); err == nil || time.Since(began) > 20*time.Second {
+			t.Errorf("drained with %v after %s", err, time.Since(began))
+		}
+		if w.intents.holder(p.Proposal.Hash) != p.Proposal.ID { // I8
+			t.Error("the intent is gone")
+		}
+		w.recorder.setFail(nil)
+		if err := w.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestDrainWaitsForACreateInFlight(t *testing.T) {

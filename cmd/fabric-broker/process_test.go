@@ -78,6 +78,12 @@ func processEnv(endpoint, state string, more ...string) []string {
 // start starts `fabric-broker stdio`. It ends with the test at the latest.
 func start(t *testing.T, era string, env []string, answer func(object) object) *process {
 	t.Helper()
+	return startAs(t, era, env, answer, func(*exec.Cmd) {})
+}
+
+// startAs starts it with something set differently.
+func startAs(t *testing.T, era string, env []string, answer func(object) object, set func(*exec.Cmd)) *process {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +94,7 @@ func start(t *testing.T, era string, env []string, answer func(object) object) *
 	}
 	p.cmd = exec.Command(exe, "stdio")
 	p.cmd.Env, p.cmd.Stderr = env, &p.log
+	set(p.cmd)
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
