@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -106,4 +109,94 @@ func (b *bench) syncs() error {
 		b.table.add(row{figure: "intent: settle, state " + map[string]string{"memory": "in memory", "disk": "on disk"}[place.name], unit: ms, ours: s["settle"]})
 	}
 	return nil
+}
+
+// records measures what the audit log costs a confirm: the lines that say that
+// somebody was asked, answered, that it is being sent and was created. The floor
+// writes as many bytes into a file and syncs them as often.
+func (b *bench) records() error {
+	for _, sync := range []bool{true, false} {
+		name := map[bool]string{true: "with sync", false: "without sync"}[sync]
+		dir, err := audit.OpenDir(filepath.Join(b.dir, "records "+name))
+		if err != nil {
+			return err
+		}
+		log, err := dir.Log(audit.LogOptions{NoSync: !sync})
+		if err != nil {
+			return err
+		}
+		plain, err := os.Create(filepath.Join(b.dir, "floor of records "+name))
+		if err != nil {
+			return err
+		}
+		ours, floor := samples{}, samples{}
+		for i := range 200 {
+			began := time.Now()
+			for _, e := range b.confirmed(i) {
+				if err := log.Record(context.Background(), e); err != nil {
+					return err
+				}
+			}
+			ours.took(name, began)
+			size, err := written(dir.Path())
+			if err != nil {
+				return err
+			}
+			line := make([]byte, size/int64(4*(i+1))) // of the mean length
+			began = time.Now()
+			for n := range 4 {
+				if _, err := plain.Write(line); err != nil {
+					return err
+				}
+				if sync && n > 0 {
+					if err := plain.Sync(); err != nil {
+						return err
+					}
+				}
+			}
+			floor.took(name, began)
+		}
+		if err := errors.Join(log.Close(), plain.Close(), dir.Close()); err != nil {
+			return err
+		}
+		b.table.add(row{figure: "audit log of a confirm, " + name, unit: ms, ours: ours[name], floor: floor[name]})
+	}
+	return nil
+}
+
+// confirmed is the events of a confirm.
+func (b *bench) confirmed(i int) []broker.Event {
+	p := broker.Proposal{
+		ID: broker.ID(uuid.NewString()), ChangeType: broker.ConnectionCreate, Name: "bench",
+		Hash: broker.HashRequest(broker.ConnectionCreate, fmt.Append(nil, i)), Account: "bench", Caller: broker.Caller{Principal: broker.Local},
+		Payload: &broker.Payload{Body: []byte(b.plan.Confirm.Calls[0].Body), Method: "POST", Path: "/fabric/v4/connections"},
+	}
+	var out []broker.Event
+	for _, e := range []struct {
+		kind  broker.EventKind
+		state broker.State
+	}{
+		{broker.EventAsked, broker.Asking}, {broker.EventAnswered, broker.Approved},
+		{broker.EventSending, broker.Sending}, {broker.EventCreated, broker.Created},
+	} {
+		p.State = e.state
+		if e.state == broker.Created {
+			p.Result = &broker.Result{Outcome: broker.OutcomeCreated, UUID: uuid.NewString(), Name: p.Name}
+		}
+		out = append(out, broker.Event{Kind: e.kind, Proposal: p, Caller: p.Caller})
+	}
+	return out
+}
+
+// written is the size of the audit log in dir.
+func written(dir string) (size int64, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "audit-*.jsonl"))
+	for _, f := range files {
+		info, serr := os.Stat(f)
+		if serr != nil {
+			return 0, serr
+		}
+		size += info.Size()
+	}
+	return size, err
 }

@@ -38,7 +38,7 @@ type bench struct {
 func main() {
 	bin := flag.String("bin", "bin", "where fabric-broker, fabric-sim and bench-floor are")
 	runs := flag.Int("runs", 4, "how many runs")
-	only := flag.String("only", "", "measure one thing: starts, lists, memories, flows, slow, pending, syncs; none shows the upstream calls alone")
+	only := flag.String("only", "", "measure one thing: starts, lists, memories, flows, slow, pending, syncs, records; none shows the upstream calls alone")
 	flag.Parse()
 	if err := run(*bin, *runs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -79,6 +79,7 @@ func run(bin string, runs int, only string) error {
 		{"slow", b.slow},
 		{"pending", b.pending},
 		{"syncs", b.syncs},
+		{"records", b.records},
 	} {
 		if only != "" && only != m.name {
 			continue
