@@ -40,6 +40,7 @@ type provider struct {
 	drift    string // appended to every body that is compiled
 	validate func(context.Context, broker.Request) error
 	create   func(context.Context, broker.Request) broker.Result
+	find     func() []broker.Asset
 	watch    func(broker.Request, broker.ID, time.Time)
 	asked    int
 	passed   map[string]bool // bodies whose dry run passed
@@ -103,8 +104,17 @@ func (p *provider) Create(ctx context.Context, r broker.Request, id broker.ID, s
 	return res
 }
 
-// Find sees nothing, and says so: then nothing can be concluded.
-func (p *provider) Find(context.Context, broker.Search) ([]broker.Asset, error) { return nil, errFault }
+// Find says that it saw nothing, from which nothing can be concluded, unless a
+// test has it find something.
+func (p *provider) Find(context.Context, broker.Search) ([]broker.Asset, error) {
+	p.mu.Lock()
+	find := p.find
+	p.mu.Unlock()
+	if find == nil {
+		return nil, errFault
+	}
+	return find(), nil
+}
 
 const uuid = "5d113752-996b-4b59-8e21-8927e7b98058"
 

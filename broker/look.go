@@ -34,7 +34,39 @@ type looks struct {
 	// fresh are creations that were found after their answer was lost and that
 	// no status has reported yet.
 	fresh map[ID]bool
+	seen  map[ID]sight
 	wg    sync.WaitGroup
+}
+
+// sight is when this process first saw a create as unknown, and how long it had
+// been that by then. From there on the clock counts that nobody sets: a wall
+// clock that is set forward must not make a young unknown an absent one.
+type sight struct {
+	at  time.Time
+	age time.Duration
+}
+
+// unknownFor returns for how long p has been unknown.
+func (b *Broker) unknownFor(p Proposal) time.Duration {
+	l := &b.looks
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.seen[p.ID]
+	if !ok {
+		s = sight{at: time.Now(), age: max(b.now().Sub(p.Since), 0)}
+		if l.seen == nil {
+			l.seen = map[ID]sight{}
+		}
+		l.seen[p.ID] = s
+	}
+	return s.age + time.Since(s.at)
+}
+
+// known forgets what is unknown no longer.
+func (l *looks) known(id ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.seen, id)
 }
 
 // found notes that a lost create was found.
@@ -199,6 +231,7 @@ func (b *Broker) elsewhereBy(ctx context.Context, c Caller, id ID, err error) (P
 
 // look starts to look for what became of p, unless that is under way.
 func (b *Broker) look(p Proposal) {
+	b.unknownFor(p) // counts from now
 	l := &b.looks
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,18 +250,19 @@ func (b *Broker) look(p Proposal) {
 // lookUntil looks on the schedule until p is no longer unknown. What several
 // assets leave undecided is looked at again every finalLook.
 func (b *Broker) lookUntil(ctx context.Context, p Proposal) {
-	at := func(n int) time.Time {
+	at := func(n int) time.Duration {
 		if n < len(lookAt) {
-			return p.Since.Add(lookAt[n])
+			return lookAt[n]
 		}
-		return p.Since.Add(finalLook * time.Duration(n-len(lookAt)+2))
+		return finalLook * time.Duration(n-len(lookAt)+2)
 	}
 	for n := 0; ; n++ {
-		if b.now().After(at(n + 1)) {
+		age := b.unknownFor(p)
+		if age > at(n+1) {
 			continue // taken over late: one look makes up for all that were missed
 		}
 		select {
-		case <-time.After(max(at(n).Sub(b.now()), 0)):
+		case <-time.After(max(at(n)-age, 0)):
 		case <-ctx.Done():
 			return
 		}
@@ -248,6 +282,7 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 		return p, nil, b.ledgerFailed(ctx, err)
 	}
 	if p.State != Unknown && p.State != Absent {
+		b.looks.known(id)
 		return p, nil, nil
 	}
 	intents, err := b.o.Intents.List(ctx)
@@ -272,7 +307,7 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 			Outcome: OutcomeCreated, UUID: found[0].UUID, Name: found[0].Name, State: found[0].State, Href: found[0].Href,
 			Detail: "found on the provider's side after its answer was lost",
 		})
-	case len(found) == 0 && p.State == Unknown && !b.now().Before(p.Since.Add(finalLook)):
+	case len(found) == 0 && p.State == Unknown && b.unknownFor(p) >= finalLook:
 		p, err = b.resolve(ctx, p, Absent, Result{
 			Outcome: OutcomeAbsent, Name: p.Name,
 			Detail: "the answer was lost, and nothing was found of it on the provider's side; this is not final",
@@ -312,6 +347,7 @@ func (b *Broker) resolve(ctx context.Context, p Proposal, to State, res Result) 
 	if err != nil {
 		return p, b.ledgerFailed(ctx, err)
 	}
+	b.looks.known(p.ID)
 	if to == Created {
 		b.looks.found(p.ID)
 	}
