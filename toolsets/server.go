@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,27 +29,29 @@ type ServerOptions struct {
 	Log          *slog.Logger
 	// Middleware runs around every request, inside the panic guard.
 	Middleware []mcp.Middleware
+	// SDK is what the SDK is told besides. The product has nothing to add; a
+	// server with prompts or resources declares them here.
+	SDK mcp.ServerOptions
 }
 
 // NewServer assembles the MCP server. One server serves both protocol eras.
 func NewServer(o ServerOptions) *mcp.Server {
-	s := mcp.NewServer(
-		&mcp.Implementation{Name: "fabric-broker", Title: "Fabric Broker", Version: o.Version},
-		&mcp.ServerOptions{
-			Instructions: o.Instructions,
-			// The SDK would advertise logging, which is deprecated and unused.
-			// A fixed tool list needs no list-changed notification either.
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-			Logger:       o.Log,
-			// KeepAlive stays 0: pings cannot be answered in the modern era and
-			// would close healthy sessions.
-		})
+	// Its KeepAlive stays 0: pings cannot be answered in the modern era and
+	// would close healthy sessions.
+	sdk := o.SDK
+	sdk.Instructions, sdk.Logger = o.Instructions, o.Log
+	if sdk.Capabilities == nil {
+		// The SDK would advertise logging, which is deprecated and unused. A
+		// fixed tool list needs no list-changed notification either.
+		sdk.Capabilities = &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "fabric-broker", Title: "Fabric Broker", Version: o.Version}, &sdk)
 	for _, set := range o.Toolsets {
 		for _, t := range set.Tools {
 			s.AddTool(t.Definition, answer(o.Log, t.Handler))
 		}
 	}
-	s.AddReceivingMiddleware(append([]mcp.Middleware{guard(o.Log), onlyTools, clampVersion}, o.Middleware...)...)
+	s.AddReceivingMiddleware(append([]mcp.Middleware{guard(o.Log), declared(sdk.Capabilities), clampVersion}, o.Middleware...)...)
 	return s
 }
 
@@ -68,15 +71,18 @@ func guard(log *slog.Logger) mcp.Middleware {
 	}
 }
 
-// onlyTools answers as a server that has tools and nothing else: the SDK would
-// list no prompts and no resources although it declares neither.
-func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch method {
-		case "prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list":
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server has tools only"}
+// declared answers as a server that has what it declares and nothing else: the
+// SDK would list no prompts and no resources for one that declares neither. It
+// may go on taking a log level: no message of any level ever comes.
+func declared(caps *mcp.ServerCapabilities) mcp.Middleware {
+	missing := map[string]bool{"prompts": caps.Prompts == nil, "resources": caps.Resources == nil}
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if feature, _, _ := strings.Cut(method, "/"); missing[feature] {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server has no " + feature}
+			}
+			return next(ctx, method, req)
 		}
-		return next(ctx, method, req)
 	}
 }
 
