@@ -60,6 +60,16 @@ fuzz: ## Every fuzz target for FUZZTIME
 crash: ## Kill the program at every step and at random moments, CRASH_KILLS times, and count
 	CRASH_KILLS=$(CRASH_KILLS) go test -tags crash -run 'Crash|Stopped' -parallel 8 -count=1 -v ./cmd/fabric-broker | grep -E '^(---|PASS|FAIL|ok)|kills,|crash_test.go'
 
+# npm writes the second file when it has installed what the first one says.
+SUITE := testdata/conformance
+.PHONY: conformance
+conformance: $(SUITE)/node_modules/.package-lock.json ## Run the protocol's official suite against the product and a fixture (needs npm)
+	go test -tags conformance -run Conformance -count=1 -v ./cmd/fabric-broker | grep -vE '^=== '
+
+$(SUITE)/node_modules/.package-lock.json: $(SUITE)/package-lock.json
+	@command -v npm >/dev/null || { echo "make conformance needs npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
+	cd $(SUITE) && npm ci
+
 .PHONY: bench
 bench: build ## Benchmark beside a floor server: a table of medians and p99 (Linux)
 	CGO_ENABLED=0 go build -trimpath -o bin/bench-floor ./cmd/fabric-broker/testdata/bench/floor

@@ -76,9 +76,16 @@ func startHTTP(t *testing.T, env []string, args ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, exited: make(chan struct{})}
-	s.cmd = exec.Command(exe, append([]string{"http", "--listen=127.0.0.1:0"}, args...)...)
-	s.cmd.Env = env
+	cmd := exec.Command(exe, append([]string{"http", "--listen=127.0.0.1:0"}, args...)...)
+	cmd.Env = env
+	return startServer(t, cmd)
+}
+
+// startServer starts a command that logs where it listens. It ends with the
+// test at the latest.
+func startServer(t *testing.T, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, exited: make(chan struct{})}
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
