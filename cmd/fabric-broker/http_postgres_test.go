@@ -1,96 +1,19 @@
 package main
 
 import (
-	"bytes"
-	"net"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"fabricbroker/broker/ledger/pgledger/pgtest"
 )
 
-// postgres is a PostgreSQL server of its own, for a test that has two replicas.
-type postgres struct {
-	t    *testing.T
-	bin  string
-	dir  string
-	port string
-	as   *syscall.Credential
-	cmd  *exec.Cmd
-}
-
-func newPostgres(t *testing.T) *postgres {
+// newPostgres starts a server that the test may stop.
+func newPostgres(t *testing.T) *pgtest.Server {
 	t.Helper()
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		t.Skip("PostgreSQL is not installed (apt-get install postgresql)")
-	}
-	p := &postgres{t: t, bin: filepath.Dir(found[len(found)-1])}
-	var err error
-	if p.dir, err = os.MkdirTemp("", "fbpg"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.stop(); _ = os.RemoveAll(p.dir) })
-	if os.Geteuid() == 0 { // PostgreSQL refuses root
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Skip("PostgreSQL does not run as root, and there is no user postgres")
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		p.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(p.dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.port = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	_ = l.Close()
-	if out, err := p.command("initdb", "-D", p.dir+"/data", "-U", "ledger", "-A", "trust", "--no-sync").CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	p.start()
-	return p
-}
-
-func (p *postgres) command(name string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(p.bin, name), args...)
-	c.Dir, c.Env = p.dir, []string{"LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
-	return c
-}
-
-func (p *postgres) start() {
-	p.t.Helper()
-	var log bytes.Buffer
-	p.cmd = p.command("postgres", "-D", p.dir+"/data", "-p", p.port, "-k", p.dir, "-c", "listen_addresses=127.0.0.1")
-	p.cmd.Stderr = &log
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	eventually(p.t, "PostgreSQL answers", func() bool {
-		return p.command("pg_isready", "-q", "-h", "127.0.0.1", "-p", p.port).Run() == nil
-	})
-}
-
-// stop ends the server at once, as a crash of its host would.
-func (p *postgres) stop() {
-	if p.cmd != nil {
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT)
-		_ = p.cmd.Wait()
-		p.cmd = nil
-	}
-}
-
-func (p *postgres) dsn() string {
-	return "postgres://ledger@127.0.0.1:" + p.port + "/postgres?sslmode=disable"
+	s, err := pgtest.New()
+	t.Cleanup(s.Stop)
+	return pgtest.For(t, s, err)
 }
 
 // Two replicas at one ledger: any of them confirms what another proposed, and a
@@ -98,7 +21,7 @@ func (p *postgres) dsn() string {
 func TestHTTPReplicasShareALedger(t *testing.T) {
 	pg := newPostgres(t)
 	sim, api := simulator(t)
-	env := mutating(t, api, t.TempDir()+"/one", "EQUINIX_MCP_LEDGER_DSN="+pg.dsn())
+	env := mutating(t, api, t.TempDir()+"/one", "EQUINIX_MCP_LEDGER_DSN="+pg.DSN("public"))
 	one := startHTTP(t, env)
 	two := startHTTP(t, append(env, "EQUINIX_MCP_STATE_DIR="+t.TempDir()+"/two"))
 	here, there := one.peer(modern), two.peer(modern)
@@ -140,7 +63,7 @@ func TestHTTPReplicasShareALedger(t *testing.T) {
 		t.Errorf("resume: %d %s%s", code, out, errs)
 	}
 
-	pg.stop()
+	pg.Halt()
 	if got := here.call("fabric_propose_change", map[string]any{"change_type": "connection_create", "spec": connectionSpec("dc-aws-03", 1019)}); got.at("error.code") != "ledger_unavailable" && got.at("error.code") != "halted" {
 		t.Errorf("propose without a ledger: %v", got)
 	}
@@ -148,7 +71,9 @@ func TestHTTPReplicasShareALedger(t *testing.T) {
 		t.Errorf("a read without a ledger: %v", got)
 	}
 	eventually(t, "readyz tells of it", func() bool { code, _ := one.get("/readyz"); return code == 503 })
-	pg.start()
+	if err := pg.Start(); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "readyz tells of it", func() bool { code, _ := one.get("/readyz"); return code == 200 })
 	there.propose(connectionSpec("dc-aws-03", 1019))
 	wantMade(t, sim, 1)

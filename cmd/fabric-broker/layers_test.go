@@ -13,25 +13,26 @@ import (
 // layers says which packages of ours each package may import. It is the table of
 // the design: a package that is not in it has no place yet.
 var layers = map[string][]string{
-	"pricing":                  {},
-	"broker":                   {"pricing"},
-	"broker/seal":              {"broker"},
-	"broker/ledger":            {"broker"},
-	"broker/ledger/ledgertest": {"broker", "pricing"}, // tests in a package of their own
-	"broker/ledger/pgledger":   {"broker"},
-	"broker/audit":             {"broker"},
-	"broker/metrics":           {"broker"},
-	"fabric":                   {"broker", "pricing"},
-	"fabric/fabricsim":         {},
-	"elicit":                   {"broker", "pricing"},
-	"elicit/form":              {"broker", "broker/seal", "elicit"},
-	"elicit/page":              {"broker", "broker/seal", "elicit"},
-	"elicit/terminal":          {"broker", "elicit"},
-	"toolsets":                 {"broker", "pricing"},
-	"toolsets/reads":           {"toolsets", "broker", "pricing", "fabric"},
-	"toolsets/mutate":          {"toolsets", "broker", "pricing", "elicit", "elicit/form"},
-	"toolsets/gate":            {"toolsets", "broker", "pricing", "elicit", "elicit/form"},
-	"toolsets/remote":          {"broker", "toolsets"},
+	"pricing":                       {},
+	"broker":                        {"pricing"},
+	"broker/seal":                   {"broker"},
+	"broker/ledger":                 {"broker"},
+	"broker/ledger/ledgertest":      {"broker", "pricing"}, // tests in a package of their own
+	"broker/ledger/pgledger":        {"broker"},
+	"broker/ledger/pgledger/pgtest": {},
+	"broker/audit":                  {"broker"},
+	"broker/metrics":                {"broker"},
+	"fabric":                        {"broker", "pricing"},
+	"fabric/fabricsim":              {},
+	"elicit":                        {"broker", "pricing"},
+	"elicit/form":                   {"broker", "broker/seal", "elicit"},
+	"elicit/page":                   {"broker", "broker/seal", "elicit"},
+	"elicit/terminal":               {"broker", "elicit"},
+	"toolsets":                      {"broker", "pricing"},
+	"toolsets/reads":                {"toolsets", "broker", "pricing", "fabric"},
+	"toolsets/mutate":               {"toolsets", "broker", "pricing", "elicit", "elicit/form"},
+	"toolsets/gate":                 {"toolsets", "broker", "pricing", "elicit", "elicit/form"},
+	"toolsets/remote":               {"broker", "toolsets"},
 }
 
 // core are the packages that know no protocol, no network and no database.

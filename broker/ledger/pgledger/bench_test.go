@@ -33,7 +33,7 @@ func BenchmarkLedger(b *testing.B) {
 	s := sharedServer(b)
 	for _, n := range []int{1_000, 100_000} {
 		schema := s.schema(b)
-		l := open(b, s.dsn(schema))
+		l := open(b, s.DSN(schema))
 		settled(b, s, schema, l, n)
 		b.Run(fmt.Sprintf("life/settled=%d", n), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
@@ -82,7 +82,7 @@ func BenchmarkLedger(b *testing.B) {
 func BenchmarkStale(b *testing.B) {
 	s := sharedServer(b)
 	schema := s.schema(b)
-	l := open(b, s.dsn(schema))
+	l := open(b, s.DSN(schema))
 	settled(b, s, schema, l, 100_000)
 	b.Run("settled=100000", func(b *testing.B) {
 		for b.Loop() {

@@ -91,6 +91,6 @@ func TestLedger(t *testing.T) {
 	ledgertest.Run(t, func(t *testing.T, now func() time.Time) broker.Ledger {
 		schema := s.schema(t)
 		s.movable(t, schema, now())
-		return &clocked{Ledger: open(t, s.dsn(schema), func(o *Options) { o.Now = now }), now: now}
+		return &clocked{Ledger: open(t, s.DSN(schema), func(o *Options) { o.Now = now }), now: now}
 	})
 }

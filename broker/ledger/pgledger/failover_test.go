@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"fabricbroker/broker"
+	"fabricbroker/broker/ledger/pgledger/pgtest"
 	"fabricbroker/pricing"
 )
 
@@ -71,7 +71,7 @@ func TestI2StoppedAndStartedInTheMiddle(t *testing.T) {
 	s := ownServer(t)
 	schema := s.schema(t)
 	p := &provider{creates: map[broker.Hash]int{}, ids: map[broker.ID]bool{}}
-	ledgers := []*Ledger{open(t, s.dsn(schema)), open(t, s.dsn(schema))}
+	ledgers := []*Ledger{open(t, s.DSN(schema)), open(t, s.DSN(schema))}
 	brokers := []*broker.Broker{replica(ledgers[0], p), replica(ledgers[1], p)}
 	type job struct {
 		who   broker.Caller
@@ -99,9 +99,9 @@ func TestI2StoppedAndStartedInTheMiddle(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		<-middle
-		s.halt()
+		s.Halt()
 		time.Sleep(700 * time.Millisecond) // the outage itself: calls must meet a database that is away
-		if err := s.start(); err != nil {
+		if err := s.Start(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -177,21 +177,21 @@ func TestI2StoppedAndStartedInTheMiddle(t *testing.T) {
 // is cut off.
 func (s *server) standby(t *testing.T) *server {
 	t.Helper()
-	r, err := emptyServer()
+	r, err := pgtest.Empty()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.stop)
-	if err := r.run("pg_basebackup", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "ledger", "-D", r.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"); err != nil {
+	t.Cleanup(r.Stop)
+	if err := r.Run("pg_basebackup", "-h", "127.0.0.1", "-p", s.Port(), "-U", "ledger", "-D", r.Data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(r.dir, "data"), 0o700); err != nil {
+	if err := os.Chmod(r.Data(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.start(); err != nil {
+	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return &server{r}
 }
 
 // I2: a standby that lags is promoted. What the old primary had sent is not sent
@@ -200,7 +200,7 @@ func (s *server) standby(t *testing.T) *server {
 func TestI2APromotedStandbyThatLags(t *testing.T) {
 	s := ownServer(t)
 	schema := s.schema(t)
-	old := open(t, s.dsn(schema))
+	old := open(t, s.DSN(schema))
 	ps := map[string]broker.Proposal{}
 	for name, state := range map[string]broker.State{
 		"pending": broker.Pending, "asking": broker.Asking, "approved": broker.Approved, "sending": broker.Approved, "created": broker.Approved,
@@ -211,7 +211,7 @@ func TestI2APromotedStandbyThatLags(t *testing.T) {
 		ps[name] = p
 	}
 	r := s.standby(t)
-	on := open(t, r.dsn(schema)) // a standby that is up to date opens
+	on := open(t, r.DSN(schema)) // a standby that is up to date opens
 
 	id := func(name string) broker.ID { return ps[name].ID }
 	is(t, on, id("asking"), broker.Asking)
@@ -236,7 +236,7 @@ func TestI2APromotedStandbyThatLags(t *testing.T) {
 		mustMove(t, old, step(id(name), broker.Approved, broker.Sending))
 	}
 	mustMove(t, old, step(id("created"), broker.Sending, broker.Created))
-	s.halt()
+	s.Halt()
 	r.exec(t, schema, `SELECT pg_promote(true, 30)`)
 
 	is(t, on, id("created"), broker.Approved) // it has lost that one

@@ -23,7 +23,7 @@ func newLater(t *testing.T) *later {
 	s := sharedServer(t)
 	w := &later{t: t, s: s, schema: s.schema(t), at: time.Now().Truncate(time.Microsecond)}
 	s.movable(t, w.schema, w.at)
-	w.Ledger = open(t, s.dsn(w.schema), func(o *Options) { o.Now = func() time.Time { return w.at } })
+	w.Ledger = open(t, s.DSN(w.schema), func(o *Options) { o.Now = func() time.Time { return w.at } })
 	return w
 }
 

@@ -16,7 +16,7 @@ func TestALostCommitIsReadBack(t *testing.T) {
 	for _, lose := range []string{"answer", "request"} {
 		t.Run(lose, func(t *testing.T) {
 			schema := s.schema(t)
-			direct, l := open(t, s.dsn(schema)), open(t, p.dsn(s, schema))
+			direct, l := open(t, s.DSN(schema)), open(t, p.dsn(s, schema))
 			a := proposal(ada, "a")
 			states := []broker.State{broker.Pending, broker.Asking, broker.Approved, broker.Sending, broker.Unknown, broker.Created}
 			for i, to := range states {
@@ -84,7 +84,7 @@ func TestALostCommitIsReadBack(t *testing.T) {
 // the same: each step leaves its name.
 func TestALostCommitIsReadBackPastTheNextStep(t *testing.T) {
 	s := sharedServer(t)
-	l := open(t, s.dsn(s.schema(t)))
+	l := open(t, s.DSN(s.schema(t)))
 	a := proposal(ada, "a")
 	add(t, l, a)
 	m := &move{l: l, s: step(a.ID, broker.Pending, broker.Asking), attempt: "ours"}
@@ -101,7 +101,7 @@ func TestI7ADatabaseThatIsAway(t *testing.T) {
 	s := sharedServer(t)
 	p := newProxy(t, s)
 	schema := s.schema(t)
-	direct, l := open(t, s.dsn(schema)), open(t, p.dsn(s, schema))
+	direct, l := open(t, s.DSN(schema)), open(t, p.dsn(s, schema))
 	a := proposal(ada, "a")
 	at(t, l, a, broker.Approved)
 	send := step(a.ID, broker.Approved, broker.Sending)
@@ -156,7 +156,7 @@ func TestI7ADatabaseThatIsAway(t *testing.T) {
 		}
 	})
 	t.Run("read-only", func(t *testing.T) {
-		ro := open(t, s.dsn(schema)+"&default_transaction_read_only=on")
+		ro := open(t, s.DSN(schema)+"&default_transaction_read_only=on")
 		if _, err := ro.Move(t.Context(), send); !errors.Is(err, broker.ErrLedgerUnavailable) {
 			t.Errorf("got %v", err)
 		}

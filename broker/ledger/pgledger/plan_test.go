@@ -14,9 +14,9 @@ import (
 func TestOldRowsAreFoundByIndex(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
-	open(t, s.dsn(schema))
+	open(t, s.DSN(schema))
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, s.dsn(schema))
+	c, err := pgx.Connect(ctx, s.DSN(schema))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func newProxy(t testing.TB, s *server) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, _ := url.Parse(s.dsn("x"))
+	u, _ := url.Parse(s.DSN("x"))
 	p := &proxy{addr: l.Addr().String(), to: u.Host, conns: map[net.Conn]bool{}}
 	t.Cleanup(func() { l.Close(); p.cut() })
 	go func() {
@@ -46,7 +46,7 @@ func newProxy(t testing.TB, s *server) *proxy {
 }
 
 func (p *proxy) dsn(s *server, schema string) string {
-	u, _ := url.Parse(s.dsn(schema))
+	u, _ := url.Parse(s.DSN(schema))
 	u.Host = p.addr
 	return u.String()
 }

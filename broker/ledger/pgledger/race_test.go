@@ -14,7 +14,7 @@ import (
 func TestReplicasRace(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
-	replicas := []*Ledger{open(t, s.dsn(schema)), open(t, s.dsn(schema)), open(t, s.dsn(schema))}
+	replicas := []*Ledger{open(t, s.DSN(schema)), open(t, s.DSN(schema)), open(t, s.DSN(schema))}
 	of := func(i int) *Ledger { return replicas[i%3] }
 	lost := func(t *testing.T, errs []error, state broker.State) {
 		t.Helper()
@@ -127,7 +127,7 @@ func TestOpenersRaceToMigrate(t *testing.T) {
 	for range 3 {
 		schema := s.schema(t)
 		won, errs := race(func(int) error {
-			l, err := Open(t.Context(), Options{DSN: broker.NewSecret(s.dsn(schema)), Keyring: keyring})
+			l, err := Open(t.Context(), Options{DSN: broker.NewSecret(s.DSN(schema)), Keyring: keyring})
 			if err == nil {
 				err = l.Ping(t.Context())
 				l.Close()
@@ -146,9 +146,9 @@ func TestOpenersRaceToMigrate(t *testing.T) {
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
-	open(t, s.dsn(schema))
+	open(t, s.DSN(schema))
 	s.exec(t, schema, `INSERT INTO migrations (version, name) VALUES (2, 'later')`)
-	_, err := Open(t.Context(), Options{DSN: broker.NewSecret(s.dsn(schema)), Keyring: keyring})
+	_, err := Open(t.Context(), Options{DSN: broker.NewSecret(s.DSN(schema)), Keyring: keyring})
 	if err == nil || errors.Is(err, broker.ErrLedgerUnavailable) {
 		t.Errorf("got %v", err)
 	}
@@ -160,7 +160,7 @@ func TestAnOrdinaryRoleIsEnough(t *testing.T) {
 	s.exec(t, schema, `DROP ROLE IF EXISTS plain`)
 	s.exec(t, schema, `CREATE ROLE plain LOGIN`)
 	s.exec(t, schema, `GRANT ALL ON SCHEMA `+schema+` TO plain`)
-	cfg, err := pgx.ParseConfig(s.dsn(schema))
+	cfg, err := pgx.ParseConfig(s.DSN(schema))
 	if err != nil {
 		t.Fatal(err)
 	}

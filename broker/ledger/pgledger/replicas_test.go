@@ -14,9 +14,9 @@ func TestReplicasWithOtherClocks(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
 	off := func(d time.Duration) *Ledger {
-		return open(t, s.dsn(schema), func(o *Options) { o.Now = func() time.Time { return time.Now().Add(d) } })
+		return open(t, s.DSN(schema), func(o *Options) { o.Now = func() time.Time { return time.Now().Add(d) } })
 	}
-	behind, right, ahead := off(-time.Hour), open(t, s.dsn(schema)), off(time.Hour)
+	behind, right, ahead := off(-time.Hour), open(t, s.DSN(schema)), off(time.Hour)
 	near := func(what string, got, want time.Time) {
 		t.Helper()
 		if d := got.Sub(want).Abs(); d > 5*time.Second {
@@ -78,7 +78,7 @@ func TestLockout(t *testing.T) {
 	s := sharedServer(t)
 	p := newProxy(t, s)
 	schema := s.schema(t)
-	one, two := open(t, s.dsn(schema)).Lockout(), open(t, p.dsn(s, schema)).Lockout()
+	one, two := open(t, s.DSN(schema)).Lockout(), open(t, p.dsn(s, schema)).Lockout()
 	until := func(o *Lockout, key string) time.Time {
 		t.Helper()
 		u, err := o.Until(t.Context(), key)

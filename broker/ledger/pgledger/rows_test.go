@@ -16,7 +16,7 @@ import (
 func TestARowAlteredByHandIsNotBelieved(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
-	l := open(t, s.dsn(schema))
+	l := open(t, s.DSN(schema))
 	other := proposal(ada, "other")
 	at(t, l, other, broker.Asking)
 	for _, set := range []string{
@@ -53,7 +53,7 @@ func TestARowAlteredByHandIsNotBelieved(t *testing.T) {
 func TestI9NothingSecretIsReadable(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
-	l := open(t, s.dsn(schema))
+	l := open(t, s.DSN(schema))
 	p := proposal(ada, "a")
 	p.ChangeType = broker.ServiceTokenCreate
 	at(t, l, p, broker.Approved)
@@ -100,7 +100,7 @@ func TestSecretsRotateInThreeSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return open(t, s.dsn(schema), func(o *Options) { o.Keyring = k })
+		return open(t, s.DSN(schema), func(o *Options) { o.Keyring = k })
 	}
 	stale := func(l *Ledger, want int) {
 		t.Helper()
@@ -175,7 +175,7 @@ func TestErrorsHideTheDSN(t *testing.T) {
 
 func TestFull(t *testing.T) {
 	s := sharedServer(t)
-	l := open(t, s.dsn(s.schema(t)), func(o *Options) { o.MaxAll = 3 })
+	l := open(t, s.DSN(s.schema(t)), func(o *Options) { o.MaxAll = 3 })
 	for i := range 5 { // what has ended does not count
 		mustMove(t, l, step(add(t, l, proposal(ada, fmt.Sprint(i))), broker.Pending, broker.Withdrawn))
 	}
