@@ -104,6 +104,66 @@ func TestI11AnOutcomeIsRecordedUntilItStands(t *testing.T) {
 	}
 }
 
+// I11: recording ends where the record can never take the outcome, and what
+// another process has found out meanwhile is what the caller learns. Otherwise
+// the process could not end.
+func TestI11AnOutcomeThatNeedsNoRecordOrCanHaveNone(t *testing.T) {
+	elsewhere := func(w *world, id broker.ID, states ...broker.State) {
+		for from := broker.Sending; len(states) > 0; from, states = states[0], states[1:] {
+			_, err := w.ledger.Move(t.Context(), broker.Step{
+				ID: id, From: []broker.State{from}, To: states[0], Result: &broker.Result{Outcome: states[0].Outcome(), UUID: uuid},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	gone := func(op string, _ broker.Step) error {
+		if strings.HasPrefix(op, "move") || op == "load" {
+			return broker.ErrProposalUnknown
+		}
+		return nil
+	}
+	for rule, tc := range map[string]struct {
+		outcome  broker.Outcome // the sender's
+		fault    func(w *world, id broker.ID)
+		want     broker.Outcome
+		recorded bool
+	}{
+		"found by another":             {broker.OutcomeUnknown, func(w *world, id broker.ID) { elsewhere(w, id, broker.Unknown, broker.Created) }, broker.OutcomeCreated, true},
+		"given up by another":          {broker.OutcomeUnknown, func(w *world, id broker.ID) { elsewhere(w, id, broker.Unknown, broker.Absent) }, broker.OutcomeAbsent, true},
+		"taken over by another":        {broker.OutcomeUnknown, func(w *world, id broker.ID) { elsewhere(w, id, broker.Unknown) }, broker.OutcomeUnknown, true},
+		"something else was found":     {broker.OutcomeRejected, func(w *world, id broker.ID) { elsewhere(w, id, broker.Unknown, broker.Created) }, broker.OutcomeRejected, false},
+		"its row is gone":              {broker.OutcomeCreated, func(w *world, _ broker.ID) { w.ledger.set(gone, nil) }, broker.OutcomeCreated, false},
+		"its row is gone, and unknown": {broker.OutcomeUnknown, func(w *world, _ broker.ID) { w.ledger.set(gone, nil) }, broker.OutcomeUnknown, false},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				p, _ := w.ask(t)
+				w.provider.set(func(f *provider) {
+					f.create = func(ctx context.Context, r broker.Request) broker.Result {
+						tc.fault(w, p.Proposal.ID)
+						return outcome(tc.outcome, 0)(ctx, r)
+					}
+				})
+				c, _ := w.Complete(t.Context(), p.Proposal.ID, yes)
+				if c.Proposal.State.Outcome() != tc.want || c.Recorded != tc.recorded {
+					t.Errorf("got %s, recorded %v; want %s, %v", c.Proposal.State, c.Recorded, tc.want, tc.recorded)
+				}
+				if tc.want == broker.OutcomeCreated && c.Proposal.ShownUUID() != uuid {
+					t.Errorf("got %q", c.Proposal.ShownUUID())
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if err := w.Drain(ctx); err != nil {
+					t.Error(err)
+				}
+				w.creates(t, 1)
+			})
+		})
+	}
+}
+
 // A claim that cannot be given up keeps the request refused, and nothing else,
 // until it can.
 func TestASettleThatFailsKeepsTheRequestRefused(t *testing.T) {

@@ -144,6 +144,11 @@ func (s *Server) Run(name string, args ...string) error {
 	return nil
 }
 
+// SQL runs statements as the owner of the database.
+func (s *Server) SQL(text string) error {
+	return s.Run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", s.Port(), "-U", "ledger", "-d", "postgres", "-c", text)
+}
+
 // Start starts the server and waits until it answers.
 func (s *Server) Start() error {
 	s.cmd = s.command("postgres", "-D", s.Data(), "-p", s.Port(), "-k", s.dir,
