@@ -149,7 +149,13 @@ func (s *server) get(path string) (int, string) {
 // peer connects a peer to the process. It may outlive it.
 func (s *server) peer(era string) *peer {
 	s.t.Helper()
-	p := bridged(&quiet{TB: s.t}, s.url, "alice", era, canAsk)
+	return s.peerOf(&quiet{TB: s.t}, "alice", era)
+}
+
+// peerOf connects a peer as somebody.
+func (s *server) peerOf(t testing.TB, name, era string) *peer {
+	s.t.Helper()
+	p := bridged(t, s.url, name, era, canAsk)
 	p.hello(era)
 	return p
 }
