@@ -87,6 +87,7 @@ func from(to State) []State {
 func (b *Broker) settleUntil(ctx context.Context, p Proposal, err error) {
 	for ; err != nil; _, err = b.settleOnce(ctx, p) {
 		if errors.Is(err, errNever) {
+			b.note(ctx, eventOf[p.State], p, p.Caller, p.Code) // the audit log may still take it
 			b.o.Log.ErrorContext(ctx, "an outcome cannot be recorded any more: a person must", "proposal", p.ID,
 				"outcome", p.State, "uuid", p.ShownUUID(), "err", err)
 			return
