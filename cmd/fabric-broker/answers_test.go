@@ -41,76 +41,70 @@ var answers = []struct {
 
 // I3, I5: mcp.md C rows 1, 2, 4 to 7, 10, 13, 34 and 42.
 func TestAnswers(t *testing.T) {
-	for _, era := range eras {
-		for _, row := range answers {
-			t.Run(era+"/"+row.name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-					got := p.ask(proposed).answer(row.raw)
-					want, creates := ended(row.status), 0
-					if row.status == "accepted" {
-						want, creates = createdAfter("accepted"), 1
-					}
-					want.check(t, got)
-					if text(got.at("human_confirmation.detail")) == "" {
-						t.Error("no words about the answer")
-					}
-					status := p.status(proposed)
-					if status.at("human_confirmation.status") != row.status || status["outcome"] != want.Outcome {
-						t.Errorf("status: %v", status)
-					}
-					replay := p.confirm(proposed)
-					refused("token_replayed", "spent", "ttf--").check(t, replay)
-					if replay.at("previous_outcome.outcome") != want.Outcome {
-						t.Errorf("previous_outcome: %v", replay["previous_outcome"])
-					}
-					w.wantCreates(creates)
-				})
+	for _, row := range answers {
+		t.Run(row.name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+				got := p.ask(proposed).answer(row.raw)
+				want, creates := ended(row.status), 0
+				if row.status == "accepted" {
+					want, creates = createdAfter("accepted"), 1
+				}
+				want.check(t, got)
+				if text(got.at("human_confirmation.detail")) == "" {
+					t.Error("no words about the answer")
+				}
+				status := p.status(proposed)
+				if status.at("human_confirmation.status") != row.status || status["outcome"] != want.Outcome {
+					t.Errorf("status: %v", status)
+				}
+				replay := p.confirm(proposed)
+				refused("token_replayed", "spent", "ttf--").check(t, replay)
+				if replay.at("previous_outcome.outcome") != want.Outcome {
+					t.Errorf("previous_outcome: %v", replay["previous_outcome"])
+				}
+				w.wantCreates(creates)
 			})
-		}
+		})
 	}
 }
 
 // Up to 2025-11-25 a prompt that fails is a result of the tool call and no
 // protocol error (mcp.md C rows 14 and 21), and so is an answer that is none.
 func TestFailedPrompts(t *testing.T) {
-	for _, era := range eras[:2] {
-		for name, response := range map[string]string{
-			"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
-			"a timeout":        `"error":{"code":-32001,"message":"Request timed out"}`,
-			"invalid params":   `"error":{"code":-32602,"message":"Invalid params"}`,
-			"null":             `"result":null`,
-			"no action":        `"result":{}`,
-			"another case":     `"result":{"Action":"accept","Content":{"confirm":true}}`,
-			"a list":           `"result":[]`,
-			"text as form":     `"result":{"action":"accept","content":"confirm"}`,
-			"number as action": `"result":{"action":1,"content":{"confirm":true}}`,
-		} {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
-					p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, q.id, response))
-					ended("failed").check(t, q.call.wait().structured(t))
-					createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysYes))
-					w.wantCreates(1)
-				}, allowed)
-			})
-		}
+	for name, response := range map[string]string{
+		"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
+		"a timeout":        `"error":{"code":-32001,"message":"Request timed out"}`,
+		"invalid params":   `"error":{"code":-32602,"message":"Invalid params"}`,
+		"null":             `"result":null`,
+		"no action":        `"result":{}`,
+		"another case":     `"result":{"Action":"accept","Content":{"confirm":true}}`,
+		"a list":           `"result":[]`,
+		"text as form":     `"result":{"action":"accept","content":"confirm"}`,
+		"number as action": `"result":{"action":1,"content":{"confirm":true}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras[:2], func(t *testing.T, w *world, p *peer) {
+				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
+				p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, q.id, response))
+				ended("failed").check(t, q.call.wait().structured(t))
+				createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysYes))
+				w.wantCreates(1)
+			}, allowed)
+		})
 	}
 }
 
 // What stands under our key and is no elicit result fails; what cannot be
-// decoded at all is a protocol error that decides nothing.
+// decoded at all is a protocol error that decides nothing. Over HTTP the SDK
+// misses the tool's name in it first, which is a header mismatch to it.
 func TestModernAnswersOfAnotherKind(t *testing.T) {
 	for name, responses := range map[string]string{
 		"roots":           `{"confirm":{"roots":[]}}`,
 		"a sampled reply": `{"confirm":{"role":"assistant","model":"m","content":{"type":"text","text":"accept"}}}`,
 	} {
 		t.Run("fails/"+name, func(t *testing.T) {
-			inBubble(t, func(w *world) {
-				p := w.peer(eras[2], canAsk)
+			flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
 				ended("failed").check(t, q.retry(responses).wait().structured(t))
 				w.wantCreates(0)
@@ -123,12 +117,15 @@ func TestModernAnswersOfAnotherKind(t *testing.T) {
 		"number as action": `{"confirm":{"action":1,"content":{"confirm":true}}}`,
 	} {
 		t.Run("is invalid/"+name, func(t *testing.T) {
-			inBubble(t, func(w *world) {
-				p := w.peer(eras[2], canAsk)
+			flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
 				q := p.ask(proposed)
-				if m := q.retry(responses).wait(); m.Error == nil || m.Error.Code != -32602 {
-					t.Errorf("got %+v, want -32602", m)
+				want := -32602
+				if w.remote != nil {
+					want = -32020
+				}
+				if m := q.retry(responses).wait(); m.Error == nil || m.Error.Code != want {
+					t.Errorf("got %+v, want %d", m.Error, want)
 				}
 				if state := p.status(proposed)["state"]; state != "asking" {
 					t.Errorf("state %v, want asking", state)
@@ -145,18 +142,15 @@ func TestModernAnswersOfAnotherKind(t *testing.T) {
 func allowed(s *worldSetup) { s.broker.AllowUnconfirmed = true }
 
 func TestOptInTurnsNoAnswerIntoAYes(t *testing.T) {
-	for _, era := range eras {
-		for name, raw := range map[string]string{
-			"declined": saysNo, "cancelled": `{"action":"cancel"}`, "failed": `{"action":"yes"}`,
-		} {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					ended(name).check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(raw))
-					w.wantCreates(0)
-				}, allowed)
-			})
-		}
+	for name, raw := range map[string]string{
+		"declined": saysNo, "cancelled": `{"action":"cancel"}`, "failed": `{"action":"yes"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				ended(name).check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(raw))
+				w.wantCreates(0)
+			}, allowed)
+		})
 	}
 }
 
@@ -167,32 +161,30 @@ func TestCapabilities(t *testing.T) {
 		`{}`: false, `{"roots":{}}`: false, `{"sampling":{}}`: false, `{"elicitation":{"url":{}}}`: false,
 		`{"elicitation":{}}`: true, canAsk: true, `{"elicitation":{"form":{},"url":{}}}`: true,
 	} {
-		for _, era := range eras {
-			for _, optIn := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/opt-in %v", era, caps, optIn), func(t *testing.T) {
-					inBubble(t, func(w *world) {
-						p := w.peer(era, caps)
-						proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-						if said := strings.Contains(text(proposed["next_step"]), "this client"); said == asks {
-							t.Errorf("next_step: %v", proposed["next_step"])
-						}
-						switch {
-						case asks:
-							createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
-							w.wantCreates(1)
-						case optIn:
-							createdAfter("unsupported_by_client").check(t, p.confirm(proposed))
-							w.wantCreates(1)
-						default:
-							ended("unsupported_by_client").check(t, p.confirm(proposed))
-							w.wantCreates(0)
-						}
-						if n := len(p.asks); n > 0 {
-							t.Errorf("the client was asked %d times", n)
-						}
-					}, func(s *worldSetup) { s.broker.AllowUnconfirmed = optIn })
-				})
-			}
+		for _, optIn := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/opt-in %v", caps, optIn), func(t *testing.T) {
+				flows(t, eras, func(t *testing.T, w *world, p *peer) {
+					p = w.peer(p.era, caps)
+					proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+					if said := strings.Contains(text(proposed["next_step"]), "this client"); said == asks {
+						t.Errorf("next_step: %v", proposed["next_step"])
+					}
+					switch {
+					case asks:
+						createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
+						w.wantCreates(1)
+					case optIn:
+						createdAfter("unsupported_by_client").check(t, p.confirm(proposed))
+						w.wantCreates(1)
+					default:
+						ended("unsupported_by_client").check(t, p.confirm(proposed))
+						w.wantCreates(0)
+					}
+					if n := len(p.asks); n > 0 {
+						t.Errorf("the client was asked %d times", n)
+					}
+				}, func(s *worldSetup) { s.broker.AllowUnconfirmed = optIn })
+			})
 		}
 	}
 }
@@ -215,29 +207,26 @@ func TestConfirmCode(t *testing.T) {
 		"the code with a false answer is no":  {`{"confirm":false,"confirm_code":"%s"}`, "declined"},
 		"the code as the answer is a no":      {`{"confirm":"%s","confirm_code":"%[1]s"}`, "declined"},
 	} {
-		for _, era := range eras {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
-					if !wantsCode(map[string]any(q.schema)) {
-						t.Errorf("no code is asked: %v", q.schema)
-					}
-					form := row.form
-					if strings.Contains(form, "%") {
-						form = fmt.Sprintf(form, codeLine.FindStringSubmatch(q.message)[1])
-					}
-					got := q.answer(`{"action":"accept","content":` + form + `}`)
-					if row.status == "accepted" {
-						createdAfter("accepted").check(t, got)
-						w.wantCreates(1)
-						return
-					}
-					ended(row.status).check(t, got)
-					w.wantCreates(0)
-				}, func(s *worldSetup) { s.broker.CodeMode = broker.CodeAlways })
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
+				if !wantsCode(map[string]any(q.schema)) {
+					t.Errorf("no code is asked: %v", q.schema)
+				}
+				form := row.form
+				if strings.Contains(form, "%") {
+					form = fmt.Sprintf(form, codeLine.FindStringSubmatch(q.message)[1])
+				}
+				got := q.answer(`{"action":"accept","content":` + form + `}`)
+				if row.status == "accepted" {
+					createdAfter("accepted").check(t, got)
+					w.wantCreates(1)
+					return
+				}
+				ended(row.status).check(t, got)
+				w.wantCreates(0)
+			}, func(s *worldSetup) { s.broker.CodeMode = broker.CodeAlways })
+		})
 	}
 }
 
@@ -254,32 +243,29 @@ func TestAnswersThatComeLate(t *testing.T) {
 		"just before the deadline":           {5 * time.Minute, 10 * time.Minute, 5*time.Minute - time.Second, saysYes, createdAfter("accepted")},
 		"a yes after the deadline":           {5 * time.Minute, 10 * time.Minute, 5*time.Minute + time.Second, saysYes, ended("timed_out")},
 		"a no after the deadline":            {5 * time.Minute, 10 * time.Minute, 5*time.Minute + time.Second, saysNo, ended("timed_out")},
-		"a yes after the deadline and TTL":   {5 * time.Minute, 10 * time.Minute, time.Hour, saysYes, ended("timed_out")},
+		"a yes after the deadline and TTL":   {5 * time.Minute, 10 * time.Minute, 20 * time.Minute, saysYes, ended("timed_out")},
 		"a yes after the TTL while asked":    {20 * time.Minute, 10 * time.Minute, 11 * time.Minute, saysYes, late},
 		"a no after the TTL while asked":     {20 * time.Minute, 10 * time.Minute, 11 * time.Minute, saysNo, ended("declined")},
 		"a cancel after the TTL while asked": {20 * time.Minute, 10 * time.Minute, 11 * time.Minute, `{"action":"cancel"}`, ended("cancelled")},
 	} {
-		for _, era := range eras {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
-					pass(row.after)
-					if !p.modern() && row.want.Status == "timed_out" {
-						row.want.check(t, q.call.wait().structured(t)) // without waiting for the client
-						p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.id, row.raw))
-						pass(time.Second)
-					} else {
-						row.want.check(t, q.answer(row.raw))
-					}
-					creates := 0
-					if row.want.Executed {
-						creates = 1
-					}
-					w.wantCreates(creates)
-					createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysYes))
-				}, func(s *worldSetup) { s.broker.AskTimeout, s.broker.TTL = row.ask, row.ttl })
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
+				pass(row.after)
+				if !p.modern() && row.want.Status == "timed_out" {
+					row.want.check(t, q.call.wait().structured(t)) // without waiting for the client
+					p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, q.id, row.raw))
+					pass(time.Second)
+				} else {
+					row.want.check(t, q.answer(row.raw))
+				}
+				creates := 0
+				if row.want.Executed {
+					creates = 1
+				}
+				w.wantCreates(creates)
+				createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysYes))
+			}, func(s *worldSetup) { s.broker.AskTimeout, s.broker.TTL = row.ask, row.ttl })
+		})
 	}
 }

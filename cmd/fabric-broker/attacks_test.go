@@ -48,33 +48,29 @@ func expected(forged, authentic string) string {
 // §6: no forged token reaches the ledger, and each gets its own refusal. I5:
 // nothing is spent by it.
 func TestForgedTokens(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			spied(t, func(w *world, l *spyLedger) {
-				p := w.peer(era, canAsk)
-				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-				good := text(proposed["confirm_token"])
-				var forged []string
-				for i := range len(good) {
-					forged = append(forged, good[:i], good[:i]+string(good[i]^1)+good[i+1:])
-				}
-				forged = append(forged, good+"=", good+"A", " "+good, good+"\n", good[:70]+"\n"+good[71:], strings.ToUpper(good),
-					strings.Replace(good, "chg-", "CHG-", 1), "chg-"+strings.Repeat("A", 136), "chg-AQAA"+strings.Repeat("A", 132))
-				before := l.calls.Load()
-				for _, token := range forged {
-					if token == good {
-						t.Fatal("a forged token is the good one")
-					}
-					refused(expected(token, good), "none", "-----").check(t, p.confirmToken(token))
-				}
-				if n := l.calls.Load(); n != before {
-					t.Errorf("forged tokens reached the ledger %d times", n-before)
-				}
-				w.wantCreates(0)
-				createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
-			})
-		})
-	}
+	flows(t, eras, func(t *testing.T, w *world, p *peer) {
+		l := w.spy()
+		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+		good := text(proposed["confirm_token"])
+		var forged []string
+		for i := range len(good) {
+			forged = append(forged, good[:i], good[:i]+string(good[i]^1)+good[i+1:])
+		}
+		forged = append(forged, good+"=", good+"A", " "+good, good+"\n", good[:70]+"\n"+good[71:], strings.ToUpper(good),
+			strings.Replace(good, "chg-", "CHG-", 1), "chg-"+strings.Repeat("A", 136), "chg-AQAA"+strings.Repeat("A", 132))
+		before := l.calls.Load()
+		for _, token := range forged {
+			if token == good {
+				t.Fatal("a forged token is the good one")
+			}
+			refused(expected(token, good), "none", "-----").check(t, p.confirmToken(token))
+		}
+		if n := l.calls.Load(); n != before {
+			t.Errorf("forged tokens reached the ledger %d times", n-before)
+		}
+		w.wantCreates(0)
+		createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
+	}, spied)
 }
 
 // §6: authentic signatures over the wrong thing.
@@ -97,8 +93,8 @@ func TestCrossedTokens(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spied(t, func(w *world, l *spyLedger) {
-				p := w.peer(eras[2], canAsk)
+			flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
+				l := w.spy()
 				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
 				token := w.mint(proposed, row.tool, row.change)
 				before := l.calls.Load()
@@ -119,15 +115,14 @@ func TestCrossedTokens(t *testing.T) {
 				}
 				w.wantCreates(0)
 				createdAfter("accepted").check(t, q.answer(saysYes))
-			})
+			}, spied)
 		})
 	}
 }
 
 // A request hash that is not the proposal's is a changed request; I4, I5.
 func TestTokenOfAnotherRequest(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.peer(eras[2], canAsk)
+	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
 		token := w.mint(proposed, mutate.ConfirmTool, func(p *broker.Proposal) { p.Hash = broker.Hash(strings.Repeat("0", 64)) })
 		refused("request_changed", "spent", "ttttf").check(t, p.confirmToken(token))
@@ -138,8 +133,7 @@ func TestTokenOfAnotherRequest(t *testing.T) {
 // §7: a state that does not open, or that belongs elsewhere, is -32602 and spends
 // nothing (mcp.md C rows 36 and 37). I9: the message repeats neither.
 func TestForgedStates(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.peer(eras[2], canAsk)
+	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 		proposed, other := p.propose(connectionSpec("dc-aws-01", 1017)), p.propose(connectionSpec("dc-aws-02", 1018))
 		q, crossed := p.ask(proposed), p.ask(other)
 		stored, err := w.ledger.Load(t.Context(), broker.ID(text(proposed["proposal_id"])))
@@ -147,7 +141,7 @@ func TestForgedStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		good := seal.State{
-			ID: stored.ID, Hash: stored.Hash, Principal: broker.Local, Tool: mutate.ConfirmTool, Era: eras[2], Deadline: stored.AskUntil,
+			ID: stored.ID, Hash: stored.Hash, Principal: stored.Caller.Principal, Tool: mutate.ConfirmTool, Era: eras[2], Deadline: stored.AskUntil,
 		}
 		sealed := func(k *seal.Keyring, change func(*seal.State)) string {
 			s := good
@@ -193,38 +187,34 @@ func TestForgedStates(t *testing.T) {
 // A client can send "accept" in its first call: nothing proves that anybody was
 // asked (mcp.md A4, S4). It is ignored, and the person is asked.
 func TestForgedFirstAnswer(t *testing.T) {
-	for _, era := range eras {
-		for name, state := range map[string]any{"no state": "", "null": nil, "a made up one": strings.Repeat("A", 140)} {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-					extra := map[string]any{"requestState": state, "inputResponses": json.RawMessage(`{"confirm":` + saysYes + `}`)}
-					if p.modern() && state != "" && state != nil {
-						m := p.start(mutate.ConfirmTool, map[string]any{"confirm_token": proposed["confirm_token"]}, extra).wait()
-						if m.Error == nil || m.Error.Code != -32602 {
-							t.Errorf("got %+v, want -32602", m)
-						}
-						if s := p.status(proposed)["state"]; s != "pending" {
-							t.Errorf("the proposal is %v", s)
-						}
-						w.wantCreates(0)
-						return
+	for name, state := range map[string]any{"no state": "", "null": nil, "a made up one": strings.Repeat("A", 140)} {
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+				extra := map[string]any{"requestState": state, "inputResponses": json.RawMessage(`{"confirm":` + saysYes + `}`)}
+				if p.modern() && state != "" && state != nil {
+					m := p.start(mutate.ConfirmTool, map[string]any{"confirm_token": proposed["confirm_token"]}, extra).wait()
+					if m.Error == nil || m.Error.Code != -32602 {
+						t.Errorf("got %+v, want -32602", m)
 					}
-					q := p.ask(proposed, extra)
+					if s := p.status(proposed)["state"]; s != "pending" {
+						t.Errorf("the proposal is %v", s)
+					}
 					w.wantCreates(0)
-					ended("declined").check(t, q.answer(saysNo))
-					w.wantCreates(0)
-				})
+					return
+				}
+				q := p.ask(proposed, extra)
+				w.wantCreates(0)
+				ended("declined").check(t, q.answer(saysNo))
+				w.wantCreates(0)
 			})
-		}
+		})
 	}
 }
 
 // I5: of confirms that come at once, one asks and the others are replays.
 func TestParallelConfirms(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p := w.peer(eras[2], canAsk)
+	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
 		var calls []*pending
 		for range 8 {

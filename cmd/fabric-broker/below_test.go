@@ -53,16 +53,13 @@ func (l *spyLedger) Move(ctx context.Context, s broker.Step) (broker.Moved, erro
 	return m, err
 }
 
-// spied is a world in a bubble whose ledger is watched.
-func spied(t *testing.T, f func(w *world, l *spyLedger)) {
-	t.Helper()
-	l := &spyLedger{}
-	inBubble(t, func(w *world) {
-		f(w, l)
-	}, func(s *worldSetup) {
-		s.ledger = func(below broker.Ledger) broker.Ledger { l.Ledger = below; return l }
-	})
+// spied has the ledger of a world watched.
+func spied(s *worldSetup) {
+	s.ledger = func(below broker.Ledger) broker.Ledger { return &spyLedger{Ledger: below} }
 }
+
+// spy is the watched ledger.
+func (w *world) spy() *spyLedger { return w.parts.options.Ledger.(*spyLedger) }
 
 // The stored spec is altered below the broker: before the question (I4, I5), and
 // after it.
@@ -71,47 +68,38 @@ func TestChangedBelowTheBroker(t *testing.T) {
 	alter := func(p *broker.Proposal) {
 		p.Payload.Spec = []byte(strings.Replace(string(p.Payload.Spec), string(fifty), string(hundred), 1))
 	}
-	for _, era := range eras {
-		t.Run(era+"/before the question", func(t *testing.T) {
-			spied(t, func(w *world, l *spyLedger) {
-				p := w.peer(era, canAsk)
-				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-				l.set(alter, false)
-				refused("request_changed", "spent", "ttttf").check(t, p.confirm(proposed))
-				w.wantCreates(0)
-			})
-		})
-		t.Run(era+"/after the question", func(t *testing.T) {
-			spied(t, func(w *world, l *spyLedger) {
-				p := w.peer(era, canAsk)
-				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
-				l.set(alter, false)
-				want := refused("request_changed", "spent", "ttttf")
-				want.Status = "accepted"
-				want.check(t, q.answer(saysYes))
-				w.wantCreates(0)
-			})
-		})
-	}
+	t.Run("before the question", func(t *testing.T) {
+		flows(t, eras, func(t *testing.T, w *world, p *peer) {
+			proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+			w.spy().set(alter, false)
+			refused("request_changed", "spent", "ttttf").check(t, p.confirm(proposed))
+			w.wantCreates(0)
+		}, spied)
+	})
+	t.Run("after the question", func(t *testing.T) {
+		flows(t, eras, func(t *testing.T, w *world, p *peer) {
+			q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)))
+			w.spy().set(alter, false)
+			want := refused("request_changed", "spent", "ttttf")
+			want.Status = "accepted"
+			want.check(t, q.answer(saysYes))
+			w.wantCreates(0)
+		}, spied)
+	})
 }
 
 // A handler that panics ends its own call: the process and the session go on
 // (mcp.md C row 40).
 func TestPanicEndsOneCall(t *testing.T) {
-	for _, era := range eras {
-		t.Run(era, func(t *testing.T) {
-			spied(t, func(w *world, l *spyLedger) {
-				p := w.peer(era, canAsk)
-				proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-				l.set(nil, true)
-				m := p.start(mutate.ConfirmTool, map[string]any{"confirm_token": proposed["confirm_token"]}).wait()
-				if m.Error == nil || m.Error.Code != -32603 || strings.Contains(m.Error.Message, "a bug") {
-					t.Errorf("got %+v, want -32603", m)
-				}
-				pass(time.Second)
-				createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
-				w.wantCreates(1)
-			})
-		})
-	}
+	flows(t, eras, func(t *testing.T, w *world, p *peer) {
+		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
+		w.spy().set(nil, true)
+		m := p.start(mutate.ConfirmTool, map[string]any{"confirm_token": proposed["confirm_token"]}).wait()
+		if m.Error == nil || m.Error.Code != -32603 || strings.Contains(m.Error.Message, "a bug") {
+			t.Errorf("got %+v, want -32603", m)
+		}
+		pass(time.Second)
+		createdAfter("accepted").check(t, p.ask(proposed).answer(saysYes))
+		w.wantCreates(1)
+	}, spied)
 }

@@ -9,17 +9,17 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"fabricbroker/broker"
 	"fabricbroker/toolsets/mutate"
 )
 
-// remotely runs f in every era, with a world and a server over HTTP.
-func remotely(t *testing.T, f func(t *testing.T, era string, w *world, r *replica), change ...func(*broker.Options)) {
+// remotely runs f in every era, with a world and a server on a socket; flows has
+// the same table over HTTP as over stdio.
+func remotely(t *testing.T, f func(t *testing.T, era string, w *world, r *replica)) {
 	t.Helper()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			w := newWorld(t)
-			f(t, era, w, w.replica(change...))
+			f(t, era, w, w.replica())
 		})
 	}
 }
@@ -55,71 +55,6 @@ func TestHTTPAnswers(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What the SDK's client would not send, or would not let through.
-func TestHTTPAnswersOnTheWire(t *testing.T) {
-	for _, row := range answers {
-		if row.name == "accept with confirm true approves" || strings.Contains(row.name, "form is a no") || row.status == "failed" {
-			t.Run(row.name, func(t *testing.T) {
-				remotely(t, func(t *testing.T, era string, w *world, r *replica) {
-					p := r.peer("alice", era, canAsk)
-					got := p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(row.raw)
-					want, creates := ended(row.status), 0
-					if row.status == "accepted" {
-						want, creates = createdAfter("accepted"), 1
-					}
-					want.check(t, got)
-					w.wantCreates(creates)
-				})
-			})
-		}
-	}
-}
-
-func TestHTTPSilence(t *testing.T) {
-	remotely(t, func(t *testing.T, era string, w *world, r *replica) {
-		p := r.peer("alice", era, canAsk)
-		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-		q := p.ask(proposed)
-		if p.modern() {
-			if s := p.status(proposed); s["state"] != "asking" {
-				t.Errorf("status: %v", s)
-			}
-			w.clock.skip(time.Minute)
-			ended("timed_out").check(t, q.answer(saysYes))
-		} else {
-			ended("timed_out").check(t, q.call.wait().structured(t))
-			ended("declined").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysNo)) // the session goes on
-		}
-		w.wantCreates(0)
-	}, func(o *broker.Options) { o.AskTimeout = time.Second })
-}
-
-func TestHTTPExpired(t *testing.T) {
-	remotely(t, func(t *testing.T, era string, w *world, r *replica) {
-		p := r.peer("alice", era, canAsk)
-		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-		w.clock.skip(11 * time.Minute)
-		refused("token_expired", "spent", "tttf-").check(t, p.confirm(proposed))
-		refused("token_replayed", "spent", "ttf--").check(t, p.confirm(proposed))
-		w.wantCreates(0)
-	})
-}
-
-// A cancelled call: in the older eras by a notification, while the person is
-// asked; in the modern one by hanging up, while it is being sent.
-func TestHTTPCancelledWhileAsked(t *testing.T) {
-	remotely(t, func(t *testing.T, era string, w *world, r *replica) {
-		p := r.peer("alice", era, canAsk)
-		if p.modern() {
-			t.Skip("no call is under way while a person is asked")
-		}
-		proposed := p.propose(connectionSpec("dc-aws-01", 1017))
-		p.ask(proposed).call.cancel()
-		eventually(t, "the question ends", func() bool { return p.status(proposed)["state"] == "call_cancelled" })
-		w.wantCreates(0)
-	})
 }
 
 // A call that is lost in the middle of its create is finished and recorded, and

@@ -33,14 +33,20 @@ type bridge struct {
 // peer connects a peer as somebody.
 func (r *replica) peer(name, era, caps string) *peer {
 	r.w.t.Helper()
-	p := bridged(r.w.t, r.url, name, era, caps)
+	p := r.silent(name, era, caps)
 	p.hello(era)
 	return p
 }
 
-func bridged(t testing.TB, url, name, era, caps string) *peer {
+// silent connects a peer that has not said anything yet.
+func (r *replica) silent(name, era, caps string) *peer {
+	r.w.t.Helper()
+	return bridged(r.w.t, r.url, r.http(name), era, caps)
+}
+
+func bridged(t testing.TB, url string, client *http.Client, era, caps string) *peer {
 	in, out := io.Pipe()
-	b := &bridge{t: t, url: url, era: era, client: httpClient(t, name), out: out, calls: map[string]context.CancelFunc{}}
+	b := &bridge{t: t, url: url, era: era, client: client, out: out, calls: map[string]context.CancelFunc{}}
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	p := newPeer(t, era, caps, in, b)
 	t.Cleanup(p.leave)
@@ -135,6 +141,7 @@ func (b *bridge) post(r *http.Request) {
 		body, _ := io.ReadAll(res.Body)
 		if res.Header.Get("Content-Type") != "application/json" {
 			b.t.Errorf("status %d: %s", res.StatusCode, body)
+			_ = b.out.Close() // nobody waits for an answer that will not come
 			return
 		}
 		b.say(append(body, '\n'))

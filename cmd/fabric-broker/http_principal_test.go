@@ -63,7 +63,7 @@ func TestHTTPAnswersOfAnotherPrincipal(t *testing.T) {
 	proposed := alice.propose(connectionSpec("dc-aws-01", 1017))
 	q := alice.ask(proposed)
 	b := alice.out.(*bridge)
-	stranger := bridged(&quiet{TB: t}, r.url, "bob", "2025-11-25", canAsk)
+	stranger := bridged(&quiet{TB: t}, r.url, r.http("bob"), "2025-11-25", canAsk)
 	stranger.out.(*bridge).session = b.session
 	stranger.write(`{"jsonrpc":"2.0","id":` + string(q.id) + `,"result":` + saysYes + `}`)
 	if s := r.peer("alice", modern, canAsk).status(proposed); s["state"] != "asking" {

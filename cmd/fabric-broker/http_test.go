@@ -134,7 +134,7 @@ func mutating(t *testing.T, api, state string, more ...string) []string {
 
 func (s *server) get(path string) (int, string) {
 	s.t.Helper()
-	res, err := httpClient(s.t, "alice").Get(strings.TrimSuffix(s.url, "/mcp") + path)
+	res, err := httpClient(s.t, "alice", &http.Transport{}).Get(strings.TrimSuffix(s.url, "/mcp") + path)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func (s *server) peer(era string) *peer {
 // peerOf connects a peer as somebody.
 func (s *server) peerOf(t testing.TB, name, era string) *peer {
 	s.t.Helper()
-	p := bridged(t, s.url, name, era, canAsk)
+	p := bridged(t, s.url, httpClient(s.t, name, &http.Transport{}), era, canAsk)
 	p.hello(era)
 	return p
 }

@@ -20,10 +20,11 @@ import (
 	"fabricbroker/toolsets/remote"
 )
 
-// replica is one server over HTTP, on a socket, at the ledger of a world.
+// replica is one server over HTTP at the ledger of a world.
 type replica struct {
 	w      *world
 	url    string
+	dial   func(ctx context.Context, network, addr string) (net.Conn, error) // nil is a socket
 	events *events
 	stop   context.CancelFunc
 	served chan error
@@ -76,37 +77,40 @@ func tokensFile(t *testing.T, names ...string) string {
 	return path
 }
 
-// replica starts a server that shares the world's ledger, keys and records.
-func (w *world) replica(change ...func(*broker.Options)) *replica {
+// replica starts a server on a socket that shares the world's ledger, keys and
+// records.
+func (w *world) replica(change ...func(*parts)) *replica {
+	w.t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.listening(ln, append([]func(*parts){func(p *parts) { p.options.CodeMode = broker.CodeNever }}, change...)...)
+}
+
+// listening starts a replica on ln.
+func (w *world) listening(ln net.Listener, change ...func(*parts)) *replica {
 	w.t.Helper()
 	v, err := remote.OpenStatic(tokensFile(w.t, "alice", "bob"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	r := &replica{w: w, url: "http://" + ln.Addr().String() + "/mcp", events: &events{}, served: make(chan error, 1)}
-	o := broker.Options{
-		Ledger: w.ledger, Intents: w.dir.Intents(), Halt: w.dir.Halt(), Recorder: r.events,
-		Recheck: true, CodeMode: broker.CodeNever,
+	if l, ok := ln.(*pipes); ok {
+		r.dial = l.dial
 	}
+	p := w.parts
+	p.options.Recorder = r.events
+	p.log = slog.New(remote.LogHandler(p.log.Handler()))
+	p.ending, r.stop = context.WithCancel(context.Background())
 	for _, f := range change {
-		f(&o)
+		f(&p)
 	}
-	ending, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	log := slog.New(remote.LogHandler(slog.NewJSONHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	c := &httpCmd{verifier: v}
 	c.CreateTimeout = time.Minute.Milliseconds()
-	p := parts{
-		names: []string{"fabric", "pricing", "mutate"}, api: w.api, keyring: w.keyring,
-		options: o, now: w.clock.now, log: log, ending: ending,
-	}
 	go func() { r.served <- c.serve(p, ln, nil) }()
 	w.t.Cleanup(func() {
-		stop()
+		r.stop()
 		select {
 		case err := <-r.served:
 			if err != nil {
@@ -132,8 +136,11 @@ func (c carries) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-func httpClient(t testing.TB, name string) *http.Client {
-	tr := &http.Transport{}
+func (r *replica) http(name string) *http.Client {
+	return httpClient(r.w.t, name, &http.Transport{DialContext: r.dial})
+}
+
+func httpClient(t testing.TB, name string, tr *http.Transport) *http.Client {
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: carries{tokenOf(name), tr}}
 }
@@ -146,7 +153,7 @@ func (r *replica) client(name, version string, answer answerer) *client {
 		ElicitationHandler: answer, Capabilities: &mcp.ClientCapabilities{},
 	})
 	session, err := c.Connect(r.w.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: r.url, HTTPClient: httpClient(r.w.t, name), DisableStandaloneSSE: true, MaxRetries: -1,
+		Endpoint: r.url, HTTPClient: r.http(name), DisableStandaloneSSE: true, MaxRetries: -1,
 	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		r.w.t.Fatal(err)

@@ -87,6 +87,9 @@ func (w *world) peer(era, caps string) *peer {
 // silent connects a peer that has not said anything yet.
 func (w *world) silent(era, caps string) *peer {
 	w.t.Helper()
+	if w.remote != nil {
+		return w.remote.silent("alice", era, caps)
+	}
 	near, far := net.Pipe()
 	if _, err := w.server.Connect(w.t.Context(), &mcp.IOTransport{Reader: far, Writer: far}, nil); err != nil {
 		w.t.Fatal(err)

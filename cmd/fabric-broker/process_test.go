@@ -3,24 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fabricbroker/fabric/fabricsim"
 	"fabricbroker/toolsets/mutate"
@@ -54,16 +47,6 @@ type process struct {
 func (o object) object(key string) object {
 	m, _ := o[key].(map[string]any)
 	return m
-}
-
-// simulator is a simulator on a socket, with the assets that tests name.
-func simulator(t *testing.T) (*fabricsim.Sim, string) {
-	t.Helper()
-	w := &world{t: t, sim: &fabricsim.Sim{SettleAfter: -1}}
-	w.seed()
-	srv := httptest.NewServer(w.sim)
-	t.Cleanup(func() { w.sim.Close(); srv.Close() })
-	return w.sim, srv.URL
 }
 
 // processEnv is the whole environment of a process, of which more wins.
@@ -347,38 +330,6 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// seen counts the creates and the dry runs that reached the simulator.
-func seen(sim *fabricsim.Sim) (creates, dryRuns int) {
-	for _, e := range sim.History() {
-		switch {
-		case e.Method != "POST" || !isCreate(e.Path):
-		case e.DryRun:
-			dryRuns++
-		default:
-			creates++
-		}
-	}
-	return creates, dryRuns
-}
-
-// made counts the assets that exist because of a create.
-func made(sim *fabricsim.Sim) int {
-	n := 0
-	for _, a := range sim.Assets("") {
-		if a.Created {
-			n++
-		}
-	}
-	return n
-}
-
-func wantMade(t *testing.T, sim *fabricsim.Sim, n int) {
-	t.Helper()
-	if creates, _ := seen(sim); creates != n || made(sim) != n {
-		t.Errorf("%d creates sent and %d assets made, want %d of both", creates, made(sim), n)
-	}
-}
-
 func unresolved(t *testing.T, state string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(state, "unresolved"))
@@ -390,305 +341,6 @@ func unresolved(t *testing.T, state string) []string {
 		names = append(names, e.Name())
 	}
 	return names
-}
-
-// onCreate makes the simulator do a to real creates, n times.
-func onCreate(sim *fabricsim.Sim, n int, a fabricsim.Action) {
-	no := false
-	sim.Fail(fabricsim.Fault{Match: fabricsim.Match{Method: "POST", Path: "/fabric/v4/connections", DryRun: &no}, Do: a, Times: n})
-}
-
-// I2, I7: whatever ends the process, a create that has begun is finished and
-// recorded before it goes.
-func TestCreateInFlightIsFinished(t *testing.T) {
-	ends := map[string]struct {
-		end  func(*process)
-		code int
-	}{
-		"stdin ends":             {func(p *process) { _ = p.stdin.Close() }, 0},
-		"SIGTERM":                {func(p *process) { p.signal(syscall.SIGTERM) }, 0},
-		"SIGINT":                 {func(p *process) { p.signal(os.Interrupt) }, exitInterrupted},
-		"SIGTERM and stdin ends": {func(p *process) { p.signal(syscall.SIGTERM); _ = p.stdin.Close() }, 0},
-		// The first write after that would be SIGPIPE.
-		"stdout closed, then stdin ends": {func(p *process) { _ = p.stdout.Close(); _ = p.stdin.Close() }, 0},
-		"stdout closed":                  {func(p *process) { _ = p.stdout.Close() }, 0},
-	}
-	for name, c := range ends {
-		for _, era := range []string{"2025-11-25", modern} {
-			t.Run(name+"/"+era, func(t *testing.T) {
-				t.Parallel()
-				sim, url := simulator(t)
-				state := t.TempDir() + "/state"
-				p := start(t, era, processEnv(url, state), agrees)
-				proposed := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-				onCreate(sim, 1, fabricsim.Action{Kind: fabricsim.FaultDelay, Milliseconds: 700})
-				p.confirm(proposed)
-				eventually(t, "the create arrives", func() bool { creates, _ := seen(sim); return creates == 1 })
-				if n := len(unresolved(t, state)); n != 1 {
-					t.Errorf("%d intents are on record while the create is under way, want 1", n)
-				}
-				c.end(p)
-				if name == "stdout closed" {
-					// Only when it writes can it learn that nobody reads.
-					eventually(t, "the create is made", func() bool { return made(sim) == 1 })
-					eventually(t, "the intent is settled", func() bool { return len(unresolved(t, state)) == 0 })
-				}
-				if code := p.ended(); code != c.code {
-					t.Errorf("exit code %d, want %d", code, c.code)
-				}
-				wantMade(t, sim, 1)
-				if left := unresolved(t, state); len(left) != 0 {
-					t.Errorf("unresolved/ has %v after the outcome was recorded", left)
-				}
-			})
-		}
-	}
-}
-
-// A person who is being asked when the process is told to end is asked no
-// longer, and nothing is sent.
-func TestPromptEndsWithTheProcess(t *testing.T) {
-	t.Run("as call_cancelled", func(t *testing.T) {
-		w := newWorld(t)
-		asked := make(chan struct{})
-		c := w.client("2025-11-25", func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			close(asked)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		})
-		proposed := c.propose(connectionSpec("dc-aws-01", 1017))
-		go func() { <-asked; w.stop() }() // what SIGTERM does
-		got := c.confirm(proposed)
-		if got.at("human_confirmation.status") != "call_cancelled" || got["outcome"] != "not_sent" || got["token_state"] != "spent" {
-			t.Errorf("the confirm came to %v", got)
-		}
-		w.wantCreates(0)
-	})
-	for name, end := range map[string]func(*process){
-		"stdin ends":    func(p *process) { _ = p.stdin.Close() },
-		"stdout closed": func(p *process) { _ = p.stdout.Close(); _ = p.stdin.Close() },
-		"SIGTERM":       func(p *process) { p.signal(syscall.SIGTERM) },
-	} {
-		for _, era := range []string{"2025-11-25", modern} {
-			t.Run(name+"/"+era, func(t *testing.T) {
-				t.Parallel()
-				sim, url := simulator(t)
-				state := t.TempDir() + "/state"
-				p := start(t, era, processEnv(url, state), silent)
-				p.confirm(p.propose("connection_create", connectionSpec("dc-aws-01", 1017)))
-				<-p.prompts
-				end(p)
-				if code := p.ended(); code != 0 {
-					t.Errorf("exit code %d, want 0", code)
-				}
-				wantMade(t, sim, 0)
-				if left := unresolved(t, state); len(left) != 0 {
-					t.Errorf("unresolved/ has %v", left)
-				}
-			})
-		}
-	}
-}
-
-// I12: two processes of one state directory send one create of one request.
-func TestTwoProcessesConfirmTheSameRequest(t *testing.T) {
-	for _, era := range []string{"2025-11-25", modern} {
-		t.Run(era, func(t *testing.T) {
-			t.Parallel()
-			sim, url := simulator(t)
-			state := t.TempDir() + "/state"
-			// Both people answer at the same moment.
-			var both sync.WaitGroup
-			both.Add(2)
-			together := func(prompt object) object { both.Done(); both.Wait(); return agrees(prompt) }
-			onCreate(sim, 0, fabricsim.Action{Kind: fabricsim.FaultDelay, Milliseconds: 1500})
-			var confirms []<-chan object
-			var processes []*process
-			for range 2 {
-				p := start(t, era, processEnv(url, state), together)
-				processes = append(processes, p)
-				proposed := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-				confirms = append(confirms, p.confirm(proposed))
-			}
-			var outcomes, codes []string
-			for i, c := range confirms {
-				got := processes[i].wait(c)
-				outcomes = append(outcomes, fmt.Sprint(got["outcome"]))
-				if code := got.at("error.code"); code != nil {
-					codes = append(codes, fmt.Sprint(code))
-				}
-			}
-			slices.Sort(outcomes)
-			if want := []string{"created", "not_sent"}; !slices.Equal(outcomes, want) {
-				t.Errorf("the confirms came to %v, want %v", outcomes, want)
-			}
-			if want := []string{"same_request_unresolved"}; !slices.Equal(codes, want) {
-				t.Errorf("refused with %v, want %v", codes, want)
-			}
-			wantMade(t, sim, 1)
-			if left := unresolved(t, state); len(left) != 0 {
-				t.Errorf("unresolved/ has %v", left)
-			}
-		})
-	}
-}
-
-// I8: a process that dies between sending and the answer leaves a request that
-// the next one refuses, before any dry run.
-func TestKilledWhileSending(t *testing.T) {
-	t.Parallel()
-	sim, url := simulator(t)
-	state := t.TempDir() + "/state"
-	env := processEnv(url, state, "EQUINIX_MCP_CONFIRM_SECRET="+strings.Repeat("5a", 32))
-	p := start(t, "2025-11-25", env, agrees)
-	proposed := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-	onCreate(sim, 1, fabricsim.Action{Kind: fabricsim.FaultCommitThenHang})
-	p.confirm(proposed)
-	eventually(t, "the asset is made", func() bool { return made(sim) == 1 })
-	p.signal(syscall.SIGKILL)
-	p.ended()
-
-	left := unresolved(t, state)
-	if len(left) != 1 {
-		t.Fatalf("unresolved/ has %v, want one file", left)
-	}
-	info, err := os.Stat(filepath.Join(state, "unresolved", left[0]))
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file of the unresolved create has mode %v (%v), want 0600", info.Mode().Perm(), err)
-	}
-	sim.ClearFaults()
-	_, before := seen(sim)
-	next := start(t, modern, env, agrees)
-	// I8: long before it may take the create over, the next process says that
-	// it may exist, by status and by its token.
-	for what, args := range map[string]object{"the recent ones": {}, "the one": {"proposal_id": proposed["proposal_id"]}} {
-		ps, _ := next.call(mutate.StatusTool, args)["proposals"].([]any)
-		if len(ps) != 1 || object(ps[0].(map[string]any)).at("state") != "unknown" {
-			t.Errorf("status of %s: %v", what, ps)
-		}
-	}
-	if r := next.wait(next.confirm(proposed)); r.at("error.code") != "token_replayed" || r.at("previous_outcome.outcome") != "unknown" {
-		t.Errorf("its token: %v", r)
-	}
-	got := next.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-	if got.at("error.code") != "same_request_unresolved" || got["confirm_token"] != nil {
-		t.Errorf("the next process answers %v", got)
-	}
-	if _, after := seen(sim); after != before {
-		t.Errorf("%d dry runs were sent for a request that may exist", after-before)
-	}
-	// Another request is another matter.
-	other := next.propose("connection_create", connectionSpec("dc-aws-02", 1018))
-	if got := next.wait(next.confirm(other)); got["outcome"] != "created" {
-		t.Errorf("another request came to %v", got)
-	}
-	wantMade(t, sim, 2)
-}
-
-// The stop switch is a file: it stops every process of the directory until it is
-// removed, and spends nothing.
-func TestHaltFile(t *testing.T) {
-	t.Parallel()
-	sim, url := simulator(t)
-	state := t.TempDir() + "/state"
-	a := start(t, "2025-11-25", processEnv(url, state), agrees)
-	b := start(t, modern, processEnv(url, state), agrees)
-	pending := a.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-	halt := filepath.Join(state, "halt")
-	if err := os.WriteFile(halt, []byte("maintenance window\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, before := seen(sim)
-	for _, p := range []*process{a, b} {
-		got := p.propose("connection_create", connectionSpec("dc-aws-02", 1018))
-		if message, _ := got.at("error.message").(string); got.at("error.code") != "halted" || !strings.Contains(message, "maintenance window") {
-			t.Errorf("a propose while halted: %v", got)
-		}
-	}
-	got := a.wait(a.confirm(pending))
-	if got.at("error.code") != "halted" || got["token_state"] != "unspent" {
-		t.Errorf("a confirm while halted: %v", got)
-	}
-	if creates, after := seen(sim); creates != 0 || after != before {
-		t.Errorf("%d creates and %d dry runs were sent while halted", creates, after-before)
-	}
-	if err := os.Remove(halt); err != nil {
-		t.Fatal(err)
-	}
-	if got := a.wait(a.confirm(pending)); got["outcome"] != "created" {
-		t.Errorf("the same token after the halt: %v", got)
-	}
-	wantMade(t, sim, 1)
-}
-
-func onDryRun(sim *fabricsim.Sim, n int, a fabricsim.Action) {
-	yes := true
-	sim.Fail(fabricsim.Fault{Match: fabricsim.Match{Method: "POST", Path: "/fabric/v4/connections", DryRun: &yes}, Do: a, Times: n})
-}
-
-// A dry run that creates is told with the uuid, and everything halts.
-func TestDryRunThatCreates(t *testing.T) {
-	t.Run("the first", func(t *testing.T) {
-		t.Parallel()
-		sim, url := simulator(t)
-		state := t.TempDir() + "/state"
-		p := start(t, "2025-11-25", processEnv(url, state), agrees)
-		onDryRun(sim, 1, fabricsim.Action{Kind: fabricsim.FaultIgnoreDryRun})
-		got := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-		if got.at("error.code") != "dry_run_created" || got.at("result.uuid") != createdUUID(t, sim) || got["confirm_token"] != nil {
-			t.Errorf("the propose came to %v", got)
-		}
-		wantHalted(t, url, state, p)
-		if creates, _ := seen(sim); creates != 0 || made(sim) != 1 {
-			t.Errorf("%d creates were sent and %d assets made, want 0 and 1", creates, made(sim))
-		}
-	})
-	for _, era := range []string{"2025-11-25", modern} {
-		t.Run("the last/"+era, func(t *testing.T) {
-			t.Parallel()
-			sim, url := simulator(t)
-			state := t.TempDir() + "/state"
-			p := start(t, era, processEnv(url, state), agrees)
-			proposed := p.propose("connection_create", connectionSpec("dc-aws-01", 1017))
-			onDryRun(sim, 1, fabricsim.Action{Kind: fabricsim.FaultIgnoreDryRun})
-			got := p.wait(p.confirm(proposed))
-			if got.at("error.code") != "dry_run_created" || got["executed"] != true || got["outcome"] != "created" ||
-				got.at("result.uuid") != createdUUID(t, sim) {
-				t.Errorf("the confirm came to %v", got)
-			}
-			wantHalted(t, url, state, p)
-			if creates, _ := seen(sim); creates != 0 || made(sim) != 1 {
-				t.Errorf("%d creates were sent and %d assets made, want 0 and 1", creates, made(sim))
-			}
-			if left := unresolved(t, state); len(left) != 0 {
-				t.Errorf("unresolved/ has %v", left)
-			}
-		})
-	}
-}
-
-func createdUUID(t *testing.T, sim *fabricsim.Sim) string {
-	t.Helper()
-	for _, a := range sim.Assets("") {
-		if a.Created {
-			return a.UUID
-		}
-	}
-	t.Error("nothing was created")
-	return ""
-}
-
-// wantHalted fails unless p, and a process that starts now, refuse to propose.
-func wantHalted(t *testing.T, url, state string, p *process) {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join(state, "halt")); err != nil {
-		t.Errorf("the halt file is not set: %v", err)
-	}
-	for _, p := range []*process{p, start(t, modern, processEnv(url, state), agrees)} {
-		if got := p.propose("connection_create", connectionSpec("dc-aws-09", 1099)); got.at("error.code") != "halted" {
-			t.Errorf("the next propose came to %v", got)
-		}
-	}
 }
 
 // execute runs the program to its end and returns its exit code and output.

@@ -15,8 +15,8 @@ import (
 func TestVersionsThatAreNone(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2099-01-01", "DRAFT-2025-v2"} {
 		t.Run(version, func(t *testing.T) {
-			inBubble(t, func(w *world) {
-				p := w.silent(eras[1], canAsk)
+			flows(t, eras[1:2], func(t *testing.T, w *world, p *peer) {
+				p = w.silent(p.era, canAsk)
 				p.hello(version)
 				createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(saysYes))
 				ended("declined").check(t, p.ask(p.propose(connectionSpec("dc-aws-02", 1018))).answer(saysNo))
@@ -30,38 +30,35 @@ func TestVersionsThatAreNone(t *testing.T) {
 // is alive (mcp.md C rows 25 to 27): rising, short, without secrets, and nothing
 // after the result. Nobody else hears anything.
 func TestProgress(t *testing.T) {
-	for _, era := range eras {
-		for name, more := range map[string]map[string]any{"with a token": {"progressToken": "p-1"}, "without a token": {}} {
-			t.Run(era+"/"+name, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)), more)
-					pass(65 * time.Second)
-					createdAfter("accepted").check(t, q.answer(saysYes))
-					want := 6
-					if p.modern() || len(more) == 0 {
-						want = 0
+	for name, more := range map[string]map[string]any{"with a token": {"progressToken": "p-1"}, "without a token": {}} {
+		t.Run(name, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, _ *world, p *peer) {
+				q := p.ask(p.propose(connectionSpec("dc-aws-01", 1017)), more)
+				pass(65 * time.Second)
+				createdAfter("accepted").check(t, q.answer(saysYes))
+				want := 6
+				if p.modern() || len(more) == 0 {
+					want = 0
+				}
+				notes := p.noted("notifications/progress")
+				if len(notes) != want {
+					t.Errorf("%d progress notifications, want %d", len(notes), want)
+				}
+				last := 0.0
+				for _, n := range notes {
+					now, _ := n.Params["progress"].(float64)
+					message := text(n.Params["message"])
+					if now <= last || n.Params["progressToken"] != "p-1" || len(message) > 200 || strings.Contains(message, text(q.token)) {
+						t.Errorf("after %v: %v", last, n.Params)
 					}
-					notes := p.noted("notifications/progress")
-					if len(notes) != want {
-						t.Errorf("%d progress notifications, want %d", len(notes), want)
-					}
-					last := 0.0
-					for _, n := range notes {
-						now, _ := n.Params["progress"].(float64)
-						message := text(n.Params["message"])
-						if now <= last || n.Params["progressToken"] != "p-1" || len(message) > 200 || strings.Contains(message, text(q.token)) {
-							t.Errorf("after %v: %v", last, n.Params)
-						}
-						last = now
-					}
-					pass(time.Minute)
-					if n := len(p.noted("notifications/progress")); n != want {
-						t.Errorf("%d progress notifications followed the result", n-want)
-					}
-				})
+					last = now
+				}
+				pass(time.Minute)
+				if n := len(p.noted("notifications/progress")); n != want {
+					t.Errorf("%d progress notifications followed the result", n-want)
+				}
 			})
-		}
+		})
 	}
 }
 

@@ -55,6 +55,8 @@ type world struct {
 	path    string
 	keyring *seal.Keyring
 	server  *mcp.Server
+	parts   parts    // of server, and of every replica
+	remote  *replica // where its peers connect; nil is server, over a pipe
 	logs    *lockedBuffer
 	stop    context.CancelFunc
 }
@@ -142,10 +144,11 @@ func newWorld(t *testing.T, setups ...setup) *world {
 	}
 	ending, stop := context.WithCancel(context.Background())
 	w.stop = stop
-	a := assemble(parts{
+	w.parts = parts{
 		names: []string{"fabric", "pricing", "mutate"}, api: w.api, keyring: w.keyring,
 		options: s.broker, now: w.clock.now, log: log, ending: ending,
-	})
+	}
+	a := assemble(w.parts)
 	w.broker, w.server = a.broker, a.server
 	t.Cleanup(func() {
 		stop()
