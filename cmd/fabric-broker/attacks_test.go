@@ -184,6 +184,25 @@ func TestForgedStates(t *testing.T) {
 	})
 }
 
+// I9: the SDK answers what it cannot decode with the whole of it.
+func TestErrorsOfTheSDKTellNoSecret(t *testing.T) {
+	flows(t, eras, func(t *testing.T, w *world, p *peer) {
+		token, state := text(p.propose(connectionSpec("dc-aws-01", 1017))["confirm_token"]), strings.Repeat("xY-9", 35)
+		const key = "of-a-provider"
+		m := p.start(mutate.ConfirmTool, map[string]any{"confirm_token": token, "authentication_key": key},
+			map[string]any{"requestState": state, "inputResponses": []int{}}).wait()
+		if m.Error == nil {
+			t.Fatalf("it was decoded: %v", m.Result)
+		}
+		for _, secret := range []string{token, state, key} {
+			if strings.Contains(m.Error.Message, secret) {
+				t.Errorf("%d %s", m.Error.Code, m.Error.Message)
+			}
+		}
+		w.wantCreates(0)
+	})
+}
+
 // A client can send "accept" in its first call: nothing proves that anybody was
 // asked (mcp.md A4, S4). It is ignored, and the person is asked.
 func TestForgedFirstAnswer(t *testing.T) {

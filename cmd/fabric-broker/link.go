@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"fabricbroker/toolsets"
 )
 
 // link is a transport that knows which calls are unanswered, so that the
@@ -70,7 +70,7 @@ func (c *linkConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 		defer c.w.mu.Unlock()
 		delete(c.w.open, idText(r.ID.Raw()))
 	}()
-	return c.Connection.Write(ctx, withoutSecrets(r))
+	return c.Connection.Write(ctx, toolsets.WithoutSecrets(r))
 }
 
 // answered waits until every call has its answer, for at most limit: a client
@@ -92,21 +92,6 @@ func (w *link) answered(limit time.Duration) {
 			return
 		}
 	}
-}
-
-// secretText is what the SDK echoes of a call that it cannot decode: the whole
-// of its parameters, the confirm token and the request state included.
-var secretText = regexp.MustCompile(`chg-[A-Za-z0-9_-]+|[A-Za-z0-9_-]{100,}`)
-
-// withoutSecrets returns r, or a copy whose error tells no secret (I9).
-func withoutSecrets(r *jsonrpc.Response) *jsonrpc.Response {
-	wire, ok := errors.AsType[*jsonrpc.Error](r.Error)
-	if !ok || !secretText.MatchString(wire.Message) && !secretText.Match(wire.Data) {
-		return r
-	}
-	out := *r
-	out.Error = &jsonrpc.Error{Code: wire.Code, Message: secretText.ReplaceAllString(wire.Message, "[redacted]")}
-	return &out
 }
 
 // idText is an id as a key: a number and a text are never the same one.

@@ -91,7 +91,7 @@ func (w *world) silent(era, caps string) *peer {
 		return w.remote.silent("alice", era, caps)
 	}
 	near, far := net.Pipe()
-	if _, err := w.server.Connect(w.t.Context(), &mcp.IOTransport{Reader: far, Writer: far}, nil); err != nil {
+	if _, err := w.server.Connect(w.t.Context(), &link{Transport: &mcp.IOTransport{Reader: far, Writer: far}}, nil); err != nil {
 		w.t.Fatal(err)
 	}
 	p := newPeer(w.t, era, caps, near, near)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -106,7 +107,9 @@ func TestDeletingASessionEndsItsCalls(t *testing.T) {
 	w := newWorld(t)
 	session := w.open(nil)
 	h := map[string]string{"Mcp-Session-Id": session}
-	go func() { w.do("POST", "/mcp", legacyCall("wait"), h) }()
+	var call sync.WaitGroup
+	call.Go(func() { w.do("POST", "/mcp", legacyCall("wait"), h) })
+	defer call.Wait()
 	wait(t, w.started)
 	if r := w.do("DELETE", "/mcp", "", h); r.status != 204 {
 		t.Errorf("%d %s", r.status, r.text)

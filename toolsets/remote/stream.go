@@ -90,6 +90,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.status == 0 {
 		s.begin(http.StatusOK, s.header)
 	}
+	given := len(p)
+	p = withoutSecrets(p)
 	if s.late {
 		p = slices.Concat([]byte("event: message\ndata: "), bytes.TrimSpace(p), []byte("\n\n"))
 	}
@@ -99,7 +101,10 @@ func (s *stream) Write(p []byte) (int, error) {
 		s.inside = !bytes.HasSuffix(p, []byte("\n\n"))
 		s.last = time.Now()
 	}
-	return n, err
+	if err != nil {
+		return min(n, given), err
+	}
+	return given, nil
 }
 
 // FlushError is what http.ResponseController calls.
