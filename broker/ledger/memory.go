@@ -106,6 +106,25 @@ func (m *Memory) List(_ context.Context, q broker.Query) ([]broker.Proposal, err
 	return out, nil
 }
 
+// Counts returns how many proposals are pending and how many creates have an
+// unknown outcome, for metrics.
+func (m *Memory) Counts(context.Context) (pending, unknown int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.read()
+	for _, r := range m.rows {
+		m.lapse(r, now)
+		switch r.p.State {
+		case broker.Pending:
+			pending++
+		case broker.Unknown:
+			unknown++
+		default:
+		}
+	}
+	return pending, unknown, nil
+}
+
 func matches(p broker.Proposal, q broker.Query) bool {
 	return (q.Principal == broker.Principal{} || p.Caller.Principal == q.Principal) &&
 		(q.Hash == "" || p.Hash == q.Hash) &&

@@ -311,3 +311,21 @@ func BenchmarkAddMove(b *testing.B) {
 		}
 	}
 }
+
+func TestCounts(t *testing.T) {
+	m := NewMemory(Options{})
+	now := reading{wall: start}
+	m.read = func() reading { return now }
+	add(t, m, 1, who(1))
+	now.wall = start.Add(10 * time.Minute) // the first has expired, unseen
+	add(t, m, 2, who(1))
+	add(t, m, 3, who(2))
+	for n, s := range map[int]broker.State{4: broker.Unknown, 5: broker.Sending, 6: broker.Created} {
+		p := proposal(n, who(1))
+		p.State = s
+		m.Restore(p)
+	}
+	if pending, unknown, err := m.Counts(t.Context()); pending != 2 || unknown != 1 || err != nil {
+		t.Errorf("%d pending, %d unknown, %v", pending, unknown, err)
+	}
+}

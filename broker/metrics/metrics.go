@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,14 +18,11 @@ type Metrics struct {
 	events   *prometheus.CounterVec
 	refusals *prometheus.CounterVec
 	steps    *prometheus.HistogramVec
-	watched  atomic.Pointer[watched]
+	gauges   gauges
 	asked    asked
 }
 
 var _ broker.Recorder = (*Metrics)(nil)
-
-// watched are the sources of the gauges.
-type watched struct{ pending, unknown func() int }
 
 // seconds are the histograms' bounds: a look-up takes milliseconds, a person
 // minutes.
@@ -46,9 +42,7 @@ func New() *Metrics {
 			Name: "fabric_broker_step_duration_seconds", Help: "How long the steps of a change took; decision is the person's.", Buckets: seconds,
 		}, []string{"step"}),
 	}
-	m.registry.MustRegister(m.events, m.refusals, m.steps,
-		m.gauge("fabric_broker_proposals_pending", "Proposals that wait for their token.", func(w *watched) func() int { return w.pending }),
-		m.gauge("fabric_broker_proposals_unknown", "Creates whose outcome is not known.", func(w *watched) func() int { return w.unknown }))
+	m.registry.MustRegister(m.events, m.refusals, m.steps, &m.gauges)
 	for e := range events {
 		m.events.WithLabelValues(string(e))
 	}
@@ -64,18 +58,12 @@ func New() *Metrics {
 	return m
 }
 
-func (m *Metrics) gauge(name, help string, of func(*watched) func() int) prometheus.GaugeFunc {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-		if w := m.watched.Load(); w != nil && of(w) != nil {
-			return float64(of(w)())
-		}
-		return 0
-	})
+// Watch says how many proposals are pending and unknown. It is called once at
+// every look at the page, perhaps at the same time as others. Without it both
+// stand at 0; with an error there are none, for nobody knows.
+func (m *Metrics) Watch(count func(context.Context) (pending, unknown int, err error)) {
+	m.gauges.count.Store(&count)
 }
-
-// Watch says how many proposals are pending and unknown. Both are called at every
-// look at the page, perhaps at the same time as others; nil stands at 0.
-func (m *Metrics) Watch(pending, unknown func() int) { m.watched.Store(&watched{pending, unknown}) }
 
 // Observe counts a step that took so long.
 func (m *Metrics) Observe(step string, took time.Duration) {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -207,15 +208,19 @@ func TestStepsAreObserved(t *testing.T) {
 func TestGauges(t *testing.T) {
 	m := New()
 	pending, unknown := 3, 1
-	got := moved(t, m, func() { m.Watch(func() int { return pending }, func() int { return unknown }) })
+	var failure error
+	got := moved(t, m, func() {
+		m.Watch(func(context.Context) (int, int, error) { return pending, unknown, failure })
+	})
 	expect(t, "both", got, map[string]float64{"fabric_broker_proposals_pending": 3, "fabric_broker_proposals_unknown": 1})
 	pending, unknown = 0, 2
 	if p := page(t, m); p["fabric_broker_proposals_pending"] != 0 || p["fabric_broker_proposals_unknown"] != 2 {
 		t.Error("they stand still")
 	}
-	m.Watch(nil, nil)
-	if p := page(t, m); p["fabric_broker_proposals_unknown"] != 0 {
-		t.Error("nil does not stand at 0")
+	failure = errors.New("the ledger is away")
+	p := page(t, m)
+	if _, told := p["fabric_broker_proposals_unknown"]; told || len(p) < 10 {
+		t.Errorf("what nobody knows is told, or nothing else: %v", p)
 	}
 }
 
@@ -300,7 +305,7 @@ func TestManyRecordAtOnce(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				m.Watch(func() int { return n }, nil)
+				m.Watch(func(context.Context) (int, int, error) { return n, 0, nil })
 			}
 		})
 		wg.Go(func() { page(t, m) })

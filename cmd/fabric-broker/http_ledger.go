@@ -14,7 +14,7 @@ import (
 
 // shared is what replicas must agree on: the ledger, and what hangs on it.
 type shared struct {
-	ledger  broker.Ledger
+	ledger  counter
 	intents broker.Intents
 	halt    brake
 	lockout fabric.Lockout

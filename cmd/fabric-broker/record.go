@@ -57,9 +57,16 @@ func restore(ctx context.Context, dir *audit.Dir, memory *ledger.Memory, now tim
 	}
 }
 
+// counter is a ledger that can say how many proposals are pending and how many
+// creates have an unknown outcome, without listing them.
+type counter interface {
+	broker.Ledger
+	Counts(ctx context.Context) (pending, unknown int, err error)
+}
+
 // counted serves metrics on a loopback address. A port that is taken is a
 // warning: counting must not stop the server.
-func counted(ctx context.Context, addr string, l broker.Ledger, log *slog.Logger) (*metrics.Metrics, error) {
+func counted(ctx context.Context, addr string, l counter, log *slog.Logger) (*metrics.Metrics, error) {
 	m := metrics.New()
 	if addr == "" {
 		return m, nil
@@ -72,16 +79,7 @@ func counted(ctx context.Context, addr string, l broker.Ledger, log *slog.Logger
 		log.Warn("no metrics: the address cannot be listened on", "addr", addr, "err", err)
 		return m, nil
 	}
-	count := func(s broker.State) func() int {
-		return func() int {
-			ps, err := l.List(ctx, broker.Query{States: []broker.State{s}})
-			if err != nil {
-				return 0
-			}
-			return len(ps)
-		}
-	}
-	m.Watch(count(broker.Pending), count(broker.Unknown))
+	m.Watch(l.Counts)
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", m.Handler())
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

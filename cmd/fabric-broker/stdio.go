@@ -144,15 +144,17 @@ func (c *config) parts(ending context.Context, log *slog.Logger) (parts, error) 
 // record sets what a broker of one process keeps its proposals and records in.
 func (c *config) record(p *parts, dir *audit.Dir) error {
 	p.options = c.brokerOptions()
+	var kept counter
 	if s := c.shared; s != nil {
-		p.options.Ledger = s.ledger
+		kept = s.ledger
 		p.options.Intents, p.options.Halt = s.intents, halts{s.halt, dir.Halt()}
 	} else {
 		memory := ledger.NewMemory(ledger.Options{})
 		restore(p.ending, dir, memory, p.now(), p.log)
-		p.options.Ledger, p.options.Restore = memory, memory.Restore
+		kept, p.options.Restore = memory, memory.Restore
 		p.options.Intents, p.options.Halt = dir.Intents(), dir.Halt()
 	}
+	p.options.Ledger = kept
 	lines, err := dir.Log(audit.LogOptions{})
 	if err != nil {
 		return err
@@ -162,7 +164,7 @@ func (c *config) record(p *parts, dir *audit.Dir) error {
 			p.log.Error("the audit log could not be closed", "err", err)
 		}
 	}
-	m, err := counted(p.ending, c.MetricsListen, p.options.Ledger, p.log)
+	m, err := counted(p.ending, c.MetricsListen, kept, p.log)
 	if err != nil {
 		return err
 	}
