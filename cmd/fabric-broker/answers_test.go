@@ -39,7 +39,7 @@ var answers = []struct {
 	{"yes fails", `{"action":"yes","content":{"confirm":true}}`, "failed"},
 }
 
-// I3, I5: mcp.md C rows 1, 2, 4 to 7, 10, 13, 34 and 42.
+// I3, I5: CLIENTS.md 1, 2, 4 to 7, 10, 13, 34 and 42.
 func TestAnswers(t *testing.T) {
 	for _, row := range answers {
 		t.Run(row.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // Up to 2025-11-25 a prompt that fails is a result of the tool call and no
-// protocol error (mcp.md C rows 14 and 21), and so is an answer that is none.
+// protocol error (CLIENTS.md 14 and 21), and so is an answer that is none.
 func TestFailedPrompts(t *testing.T) {
 	for name, response := range map[string]string{
 		"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
@@ -154,8 +154,8 @@ func TestOptInTurnsNoAnswerIntoAYes(t *testing.T) {
 	}
 }
 
-// Forms are asked of clients that declare them and of no others (mcp.md C rows
-// 10 to 12, 15, 16 and 35).
+// Forms are asked of clients that declare them and of no others (CLIENTS.md 10
+// to 12, 15, 16 and 35).
 func TestCapabilities(t *testing.T) {
 	for caps, asks := range map[string]bool{
 		`{}`: false, `{"roots":{}}`: false, `{"sampling":{}}`: false, `{"elicitation":{"url":{}}}`: false,

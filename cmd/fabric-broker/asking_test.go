@@ -13,7 +13,7 @@ import (
 	"fabricbroker/toolsets/mutate"
 )
 
-// Silence (mcp.md C rows 8, 18, 20, 23): up to 2025-11-25 our own deadline ends
+// Silence (CLIENTS.md 8, 18, 20, 23): up to 2025-11-25 our own deadline ends
 // the call, the client is told, and the session goes on. In the modern era
 // nothing waits here: status says asking for as long as nobody answers.
 func TestSilence(t *testing.T) {
@@ -119,7 +119,7 @@ func slow(dryRun bool, d time.Duration) fabricsim.Fault {
 }
 
 // A call that is cancelled before sending creates nothing, soon, and its session
-// goes on (mcp.md C rows 17 and 24). From the create on a cancel is too late: it
+// goes on (CLIENTS.md 17 and 24). From the create on a cancel is too late: it
 // is finished and recorded, also when the client is gone. Over HTTP up to
 // 2025-11-25 a lost connection cancels nothing.
 func TestCancel(t *testing.T) {
@@ -187,7 +187,7 @@ func TestCancel(t *testing.T) {
 }
 
 // §7: a re-sent approved retry gets the recorded outcome, never a second create
-// (mcp.md A4, C row 38). I2.
+// (CLIENTS.md 38). I2.
 func TestApprovedRetryAgain(t *testing.T) {
 	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 		proposed := p.propose(connectionSpec("dc-aws-01", 1017))

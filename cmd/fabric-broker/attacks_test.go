@@ -131,7 +131,7 @@ func TestTokenOfAnotherRequest(t *testing.T) {
 }
 
 // §7: a state that does not open, or that belongs elsewhere, is -32602 and spends
-// nothing (mcp.md C rows 36 and 37). I9: the message repeats neither.
+// nothing (CLIENTS.md 36 and 37). I9: the message repeats neither.
 func TestForgedStates(t *testing.T) {
 	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
 		proposed, other := p.propose(connectionSpec("dc-aws-01", 1017)), p.propose(connectionSpec("dc-aws-02", 1018))
@@ -204,7 +204,7 @@ func TestErrorsOfTheSDKTellNoSecret(t *testing.T) {
 }
 
 // A client can send "accept" in its first call: nothing proves that anybody was
-// asked (mcp.md A4, S4). It is ignored, and the person is asked.
+// asked (2026-07-28 says so). It is ignored, and the person is asked.
 func TestForgedFirstAnswer(t *testing.T) {
 	for name, state := range map[string]any{"no state": "", "null": nil, "a made up one": strings.Repeat("A", 140)} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func TestChangedBelowTheBroker(t *testing.T) {
 }
 
 // A handler that panics ends its own call: the process and the session go on
-// (mcp.md C row 40).
+// (CLIENTS.md 40).
 func TestPanicEndsOneCall(t *testing.T) {
 	flows(t, eras, func(t *testing.T, w *world, p *peer) {
 		proposed := p.propose(connectionSpec("dc-aws-01", 1017))

@@ -145,7 +145,7 @@ func TestHTTPEveryRoundAtAnotherReplica(t *testing.T) {
 	w.wantCreates(1)
 }
 
-// mcp.md C row 35: what a session could do, another one cannot.
+// CLIENTS.md 35: what a session could do, another one cannot.
 func TestHTTPSessionsHaveTheirOwnCapabilities(t *testing.T) {
 	w := newWorld(t)
 	r := w.replica()

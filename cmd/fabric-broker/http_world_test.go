@@ -146,7 +146,7 @@ func httpClient(t testing.TB, name string, tr *http.Transport) *http.Client {
 }
 
 // client connects the SDK's client as somebody. It opens no stream of its own:
-// questions have to come on the stream of the call (mcp.md C rows 28 to 30).
+// questions have to come on the stream of the call (CLIENTS.md 28 to 30).
 func (r *replica) client(name, version string, answer answerer) *client {
 	r.w.t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{

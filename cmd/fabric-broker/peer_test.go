@@ -211,15 +211,22 @@ func (r *pending) cancel() {
 	r.p.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, r.id))
 }
 
+// meta is the _meta of a request: in the modern era each says who asks.
+func (p *peer) meta() map[string]any {
+	if !p.modern() {
+		return map[string]any{}
+	}
+	return map[string]any{
+		mcp.MetaKeyProtocolVersion:    p.era,
+		mcp.MetaKeyClientInfo:         map[string]any{"name": "peer", "version": "1"},
+		mcp.MetaKeyClientCapabilities: json.RawMessage(p.caps),
+	}
+}
+
 // start begins a tool call. More params replace those of every call.
 func (p *peer) start(tool string, args map[string]any, more ...map[string]any) *pending {
-	meta := map[string]any{}
+	meta := p.meta()
 	params := map[string]any{"name": tool, "arguments": args}
-	if p.modern() {
-		meta[mcp.MetaKeyProtocolVersion] = p.era
-		meta[mcp.MetaKeyClientInfo] = map[string]any{"name": "peer", "version": "1"}
-		meta[mcp.MetaKeyClientCapabilities] = json.RawMessage(p.caps)
-	}
 	for _, m := range more {
 		for k, v := range m {
 			if k == "progressToken" {

@@ -11,7 +11,7 @@ import (
 )
 
 // A client that initializes with a version that is not one gets 2025-11-25 and
-// is asked in that way (mcp.md S6: the SDK takes it for a modern one).
+// is asked in that way (the SDK takes it for a modern one).
 func TestVersionsThatAreNone(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2099-01-01", "DRAFT-2025-v2"} {
 		t.Run(version, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestVersionsThatAreNone(t *testing.T) {
 }
 
 // Where a call has a progress token, its client hears every 10 s that the call
-// is alive (mcp.md C rows 25 to 27): rising, short, without secrets, and nothing
+// is alive (CLIENTS.md 25 to 27): rising, short, without secrets, and nothing
 // after the result. Nobody else hears anything.
 func TestProgress(t *testing.T) {
 	for name, more := range map[string]map[string]any{"with a token": {"progressToken": "p-1"}, "without a token": {}} {

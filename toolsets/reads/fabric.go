@@ -48,7 +48,7 @@ func Fabric(api *fabric.API) toolsets.Toolset {
 			Definition: &mcp.Tool{
 				Name:        "fabric_list_metros",
 				Title:       "List metros",
-				Description: "Lists all metros with their codes and regions. Reads only.",
+				Description: "Lists all metros with their codes and regions. Reads only; it creates and changes nothing.",
 				Annotations: readOnly(),
 				InputSchema: toolsets.Object(map[string]any{}),
 			},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// mcp.md B2: one endpoint, two handlers, and the header decides.
+// One endpoint, two handlers, and the header decides.
 func TestTheVersionHeaderDecidesTheEra(t *testing.T) {
 	w := newWorld(t)
 	discover := strings.Replace(modernCall("who", ""), "tools/call", "server/discover", 1)
