@@ -75,6 +75,10 @@ bench: build ## Benchmark beside a floor server: a table of medians and p99 (Lin
 	CGO_ENABLED=0 go build -trimpath -o bin/bench-floor ./cmd/fabric-broker/testdata/bench/floor
 	go run ./cmd/fabric-broker/testdata/bench
 
+.PHONY: walk
+walk: ## Follow the README in an empty home, to a create that a host's user approved (needs Node.js 20)
+	testdata/walk/walk.sh
+
 .PHONY: golden
 golden: ## Rewrite the golden files; review the diff
 	go test ./elicit ./fabric ./broker/audit ./cmd/... -update

@@ -55,6 +55,7 @@ func (c *configCmd) Run() error {
 	h := hosts[i]
 	fmt.Fprintf(os.Stderr, "Paste it into %s.\n", h.where)
 	fmt.Fprintf(os.Stderr, "Secrets: %s.\n", h.secret)
+	fmt.Fprintln(os.Stderr, "A host that is not started from a shell may not find fabric-broker: then its absolute path is the command.")
 	fmt.Fprintln(os.Stderr, "Preview is on, so nothing can be created. Remove EQUINIX_MCP_PREVIEW when a person is to be asked.")
 	_, err = os.Stdout.Write(b)
 	return err
