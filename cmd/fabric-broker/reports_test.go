@@ -142,7 +142,7 @@ func TestHTTPSessionOfAServerThatIsGone(t *testing.T) {
 	} {
 		r.Header.Set(name, value)
 	}
-	res, err := httpClient(t, "alice").Do(r)
+	res, err := httpClient(t, "alice", &http.Transport{}).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
