@@ -86,7 +86,7 @@ bench: build ## Benchmark beside a floor server: a table of medians and p99 (Lin
 	go run ./cmd/fabric-broker/testdata/bench
 
 .PHONY: walk
-walk: ## Follow the README in an empty home, to a create that a host's user approved (needs Node.js 20)
+walk: testdata/clients/node_modules/.package-lock.json ## Follow the README in an empty home, to an approved create (needs Node.js 20)
 	testdata/walk/walk.sh
 
 .PHONY: golden

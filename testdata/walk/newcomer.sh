@@ -77,7 +77,9 @@ connect env legacy "${environment[@]}" -- fabric-broker stdio
 approve env walk-env 1101
 created walk-env
 
-say "a host reads its file, edited as the README says: preview is on"
+say "a host reads its file and nothing else, edited as the README says: preview is on"
+unset "${!EQUINIX_@}"
+mcpdo daemon stop >/dev/null
 (umask 077 && printf sim-secret >"$HOME/client-secret")
 edit 'Object.assign(env, {EQUINIX_API_CLIENTID: "me", EQUINIX_API_CLIENTSECRET_FILE: process.env.HOME + "/client-secret"})'
 edit "Object.assign(env, {$(grep -oE '"EQUINIX_API_ENDPOINT": "[^"]+"' README.md)})"

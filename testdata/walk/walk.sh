@@ -5,11 +5,9 @@
 #
 # WALK_TESTS=all runs the README's test command as it stands.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(git -C "$here" rev-parse --show-toplevel)
-
-command -v node script >/dev/null || { echo "walk: node (20 or later) and script (util-linux) are needed on the PATH" >&2; exit 1; }
-npm ci --prefix "$here" --loglevel=error --no-progress >/dev/null
+root=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+host=$root/testdata/clients/node_modules/.bin
+[ -x "$host/mcpdo" ] || { echo "walk: the host is missing: make walk installs it" >&2; exit 1; }
 [ -z "$(git -C "$root" status --porcelain)" ] || echo "walk: HEAD is walked, not what is uncommitted here" >&2
 
 home=$(mktemp -d)
@@ -18,5 +16,5 @@ git clone --quiet "$root" "$home/fabric-broker"
 mkdir "$home/tmp"
 env -i HOME="$home" PATH="$PATH" TERM=dumb TMPDIR="$home/tmp" \
   GOPROXY="$(go env GOPROXY)" GOSUMDB="$(go env GOSUMDB)" \
-  HOST_BIN="$here/node_modules/.bin" WALK_TESTS="${WALK_TESTS:-}" \
+  HOST_BIN="$host" WALK_TESTS="${WALK_TESTS:-}" \
   bash "$home/fabric-broker/testdata/walk/newcomer.sh"
