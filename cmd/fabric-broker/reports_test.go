@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -78,25 +77,22 @@ func testSource(t *testing.T, pkg, name string) string {
 // CLIENTS.md 6, 7: a no ends its proposal. The same thing, proposed again, can be
 // confirmed.
 func TestANoIsNotForEver(t *testing.T) {
-	for _, era := range eras {
-		for status, raw := range map[string]string{"declined": saysNo, "cancelled": `{"action":"cancel"}`} {
-			t.Run(era+"/"+status, func(t *testing.T) {
-				inBubble(t, func(w *world) {
-					p := w.peer(era, canAsk)
-					ended(status).check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(raw))
-					createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(saysYes))
-					w.wantCreates(1)
-				})
+	for status, raw := range map[string]string{"declined": saysNo, "cancelled": `{"action":"cancel"}`} {
+		t.Run(status, func(t *testing.T) {
+			flows(t, eras, func(t *testing.T, w *world, p *peer) {
+				ended(status).check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(raw))
+				createdAfter("accepted").check(t, p.ask(p.propose(connectionSpec("dc-aws-01", 1017))).answer(saysYes))
+				w.wantCreates(1)
 			})
-		}
+		})
 	}
 }
 
 // CLIENTS.md 9: a question that its client dropped holds nothing up: neither the
 // end of the process, nor another client that wants the same thing.
 func TestAQuestionThatNobodyTakes(t *testing.T) {
-	inBubble(t, func(w *world) {
-		p, other := w.peer(modern, canAsk), w.peer(modern, canAsk)
+	flows(t, eras[2:], func(t *testing.T, w *world, p *peer) {
+		other := w.peer(p.era, canAsk)
 		dropped := p.propose(connectionSpec("dc-aws-01", 1017))
 		p.ask(dropped)
 		p.leave()
@@ -163,7 +159,6 @@ func TestAnIdleSessionIsLeftAlone(t *testing.T) {
 				p := w.peer(era, canAsk)
 				p.listed()
 				pass(24 * time.Hour)
-				synctest.Wait()
 				if n := len(p.asks) + len(p.noted("notifications/message")); n != 0 {
 					t.Errorf("an idle client was told %d things", n)
 				}
