@@ -5,6 +5,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.9.2
 FUZZTIME ?= 10s
 CRASH_KILLS ?= 300
+LOAD_TIME ?= 60s
 
 .PHONY: help
 help: ## List what can be made
@@ -88,6 +89,10 @@ bench: build ## Benchmark beside a floor server: a table of medians and p99 (Lin
 .PHONY: walk
 walk: testdata/clients/node_modules/.package-lock.json ## Follow the README in an empty home, to an approved create (needs Node.js 20)
 	testdata/walk/walk.sh
+
+.PHONY: load
+load: build ## Load the server over HTTP for LOAD_TIME, on PostgreSQL beside the Memory ledger, and count
+	go run ./cmd/fabric-broker/testdata/bench -load $(LOAD_TIME)
 
 .PHONY: golden
 golden: ## Rewrite the golden files; review the diff

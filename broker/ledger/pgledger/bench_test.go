@@ -7,9 +7,7 @@ import (
 	"fabricbroker/broker"
 )
 
-// settled puts n ended proposals of many principals into the ledger, spread over
-// the 24 hours for which they are kept. They are copies of a real one: their rows
-// are as long, and nothing here reads them.
+// settled puts n ended proposals of many principals into the ledger.
 func settled(b *testing.B, s *server, schema string, l *Ledger, n int) {
 	b.Helper()
 	p := proposal(broker.Principal{Kind: "jwt", Subject: "seed"}, "seed")
@@ -17,14 +15,9 @@ func settled(b *testing.B, s *server, schema string, l *Ledger, n int) {
 	done := step(id, broker.Sending, broker.Created)
 	done.Result = &broker.Result{Outcome: broker.OutcomeCreated, UUID: "u", Name: "seed"}
 	mustMove(b, l, done)
-	s.exec(b, schema, `INSERT INTO proposals (id, principal, account, hash, change_type, twin, minted_at, expires_at, cluster, facts, mac,
-			state, since, code, spent, ask_until, send_by, sent_at, outcome, attempts)
-		SELECT 'seed' || i, '["jwt","","","' || i % 500 || '"]', account, md5(i::text), change_type, md5(i::text), at, at + interval '10 minutes', cluster, facts, mac,
-			(ARRAY['created', 'declined', 'expired', 'stopped'])[1 + i % 4], at, code, spent, ask_until, send_by, CASE WHEN i < 200 THEN at END, outcome, attempts
-		FROM proposals, generate_series(1, `+fmt.Sprint(n)+`) i, LATERAL (SELECT clock_timestamp() - make_interval(secs => i * 86000.0 / `+fmt.Sprint(n)+`) AS at) t
-		WHERE id = '`+string(id)+`'`)
-	s.exec(b, schema, `VACUUM ANALYZE proposals`)
-	s.exec(b, schema, `CHECKPOINT`) // else the first to commit pays for it
+	if err := s.Settle(schema, string(id), n); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // BenchmarkLedger is the whole life of a create, and each of its calls, among

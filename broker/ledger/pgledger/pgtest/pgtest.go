@@ -144,9 +144,13 @@ func (s *Server) Run(name string, args ...string) error {
 	return nil
 }
 
-// SQL runs statements as the owner of the database.
-func (s *Server) SQL(text string) error {
-	return s.Run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", s.Port(), "-U", "ledger", "-d", "postgres", "-c", text)
+// SQL runs statements as the owner of the database, each text a transaction.
+func (s *Server) SQL(texts ...string) error {
+	args := []string{"-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", s.Port(), "-U", "ledger", "-d", "postgres"}
+	for _, t := range texts {
+		args = append(args, "-c", t)
+	}
+	return s.Run("psql", args...)
 }
 
 // Start starts the server and waits until it answers.

@@ -4,6 +4,10 @@
 //
 // It is a benchmark and not a test: what is over its reach is said, and only
 // what failed to run ends it with an error. Reach is judged at the median.
+//
+// With -load it measures the server over HTTP instead, on PostgreSQL beside the
+// Memory ledger; make load starts that. There it also fails unless exactly what
+// was approved was created.
 package main
 
 import (
@@ -39,8 +43,15 @@ func main() {
 	bin := flag.String("bin", "bin", "where fabric-broker, fabric-sim and bench-floor are")
 	runs := flag.Int("runs", 4, "how many runs")
 	only := flag.String("only", "", "measure one thing: starts, lists, memories, flows, slow, pending, syncs, records; none shows the upstream calls alone")
+	during := flag.Duration("load", 0, "measure this long under load, over HTTP, and nothing else")
 	flag.Parse()
-	if err := run(*bin, *runs, *only); err != nil {
+	var err error
+	if *during > 0 {
+		err = runLoad(*bin, *during)
+	} else {
+		err = run(*bin, *runs, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

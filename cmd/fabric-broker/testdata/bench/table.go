@@ -28,12 +28,13 @@ func (u unit) of(v float64) string {
 }
 
 // row is a figure beside its floor, and its reach: at most so many times the
-// floor, or at most so much. Zero is no reach.
+// floor, at most so much more than it, or at most so much. Zero is no reach.
 type row struct {
 	figure      string
 	unit        unit
 	ours, floor []float64
 	times, most float64
+	added       float64
 }
 
 func (r row) ratio() float64 { return at(r.ours, 0.5) / at(r.floor, 0.5) }
@@ -44,6 +45,8 @@ func (r row) verdict() (reach, verdict string) {
 	switch {
 	case r.times > 0:
 		reach, over = fmt.Sprintf("<= %.1fx", r.times), r.ratio() > r.times
+	case r.added > 0:
+		reach, over = "<= +"+r.unit.of(r.added), at(r.ours, 0.5)-at(r.floor, 0.5) > r.added
 	case r.most > 0:
 		reach, over = "<= "+r.unit.of(r.most), at(r.ours, 0.5) > r.most
 	default:
