@@ -79,7 +79,7 @@ func (l *Ledger) Add(ctx context.Context, p broker.Proposal, o broker.AddOptions
 		out, db, err = l.add(ctx, q, p, o, payload, attempt)
 		return err
 	}, func(ctx context.Context, q querier) (stood bool, err error) {
-		if _, err := q.Exec(ctx, lockPrincipalSQL, who); err != nil {
+		if err := lock(ctx, q, lockPrincipalSQL, who); err != nil {
 			return false, err
 		}
 		err = q.QueryRow(ctx, addedSQL, string(p.ID), attempt).Scan(&stood)
@@ -102,7 +102,7 @@ func (l *Ledger) add(ctx context.Context, q querier, p broker.Proposal, o broker
 	if err != nil {
 		return out, now, err
 	}
-	if _, err := q.Exec(ctx, lockPrincipalSQL, who); err != nil {
+	if err := lock(ctx, q, lockPrincipalSQL, who); err != nil {
 		return out, now, err
 	}
 	var cluster string

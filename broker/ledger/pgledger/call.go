@@ -25,6 +25,7 @@ type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // work is what a call does. It may run twice and must then start anew.
@@ -84,19 +85,21 @@ var errCommit = errors.New("the answer to a COMMIT is missing")
 func (l *Ledger) attempt(ctx context.Context, start time.Time, f work) error {
 	within, cancel := context.WithDeadline(ctx, start.Add(attemptTime))
 	defer cancel()
-	tx, err := l.pool.Begin(within)
+	conn, err := l.pool.Acquire(within)
 	if err != nil {
 		return err
 	}
+	defer conn.Release()
+	t := newTx(conn)
 	// From here on the caller's going away decides nothing: a COMMIT that was
 	// cut off would have to be read back.
 	after, cancelAfter := context.WithDeadline(context.WithoutCancel(ctx), start.Add(commitTime))
 	defer cancelAfter()
-	if err := f(within, tx); err != nil {
-		_ = tx.Rollback(after) // without it the server rolls back all the same
+	if err := f(within, t); err != nil {
+		t.rollback(after)
 		return err
 	}
-	if err := tx.Commit(after); err != nil {
+	if err := t.commit(after); err != nil {
 		return fmt.Errorf("%w: %w", errCommit, err)
 	}
 	return nil

@@ -87,11 +87,11 @@ func (m *move) run(ctx context.Context, q querier) error {
 	m.out, m.refusal = broker.Moved{}, nil
 	switch m.s.To { //nolint:exhaustive // the other steps have no conditions beyond their row
 	case broker.Asking:
-		if _, err := q.Exec(ctx, lockPrincipalOfSQL, string(m.s.ID)); err != nil {
+		if err := lock(ctx, q, lockPrincipalOfSQL, string(m.s.ID)); err != nil {
 			return err
 		}
 	case broker.Sending:
-		if _, err := q.Exec(ctx, lockSendsSQL); err != nil {
+		if err := lock(ctx, q, lockSendsSQL); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"fabricbroker/broker"
 )
 
 // An index cannot find what is older than a volatile function, and a statement
@@ -47,5 +49,50 @@ func TestOldRowsAreFoundByIndex(t *testing.T) {
 		if all := strings.Join(plan, "\n"); !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
+	}
+}
+
+// A call is mostly the way to the server and back: it is made no oftener than it
+// must be.
+func TestRoundTrips(t *testing.T) {
+	s := sharedServer(t)
+	p := newProxy(t, s)
+	l := open(t, p.dsn(s, s.schema(t)), func(o *Options) { o.MaxConns = 1 })
+	trips := func(do func()) int {
+		p.mu.Lock()
+		before := p.trips
+		p.mu.Unlock()
+		do()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.trips - before
+	}
+	var got [7]int
+	for i := range 2 { // the first time everything is prepared too
+		a := proposal(ada, fmt.Sprint(i))
+		move := func(from, to broker.State) func() { return func() { mustMove(t, l, step(a.ID, from, to)) } }
+		for n, do := range []func(){
+			func() { add(t, l, a) },
+			move(broker.Pending, broker.Asking),
+			move(broker.Asking, broker.Approved),
+			func() {
+				if err := l.Intents().Claim(t.Context(), intent(a)); err != nil {
+					t.Error(err)
+				}
+			},
+			move(broker.Approved, broker.Sending),
+			move(broker.Sending, broker.Created),
+			func() {
+				if err := l.Intents().Settle(t.Context(), a.Account, a.Hash, a.ID); err != nil {
+					t.Error(err)
+				}
+			},
+		} {
+			got[n] = trips(do)
+		}
+	}
+	// The opening and the row, what decides, COMMIT. An add evicts, too.
+	if want := [7]int{4, 3, 3, 2, 3, 3, 2}; got != want {
+		t.Errorf("add, ask, approve, claim, send, create, settle took %v round trips, want %v", got, want)
 	}
 }

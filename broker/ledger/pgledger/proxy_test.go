@@ -21,6 +21,7 @@ type proxy struct {
 	// answer is lost with the connection, "request" it never arrives.
 	commit string
 	lost   int
+	trips  int  // how often a client waited for an answer
 	mute   bool // nothing passes, and nothing is closed
 }
 
@@ -132,6 +133,11 @@ func (p *proxy) serve(client net.Conn) {
 		}
 		if p.silent() {
 			continue
+		}
+		if head[0] == 'Q' || head[0] == 'S' { // Query or Sync
+			p.mu.Lock()
+			p.trips++
+			p.mu.Unlock()
 		}
 		if head[0] == 'Q' && strings.EqualFold(string(bytes.TrimRight(body, "\x00")), "commit") {
 			p.mu.Lock()

@@ -1,11 +1,13 @@
 package pgledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"fabricbroker/broker"
@@ -34,9 +36,11 @@ const (
 				AND NOT (hash = $15 AND account = $16) AND (ask_until IS NULL OR clock_timestamp() < ask_until)) AS waiting)` +
 		setSQL + whereSQL + ` AND ($13 <= 0 OR c.waiting < $13)` + answerSQL + `, c.waiting FROM c`
 
+	// supersedeSQL goes with the step to asking, whether that is made or not.
 	supersedeSQL = `WITH c AS MATERIALIZED (SELECT clock_timestamp() AS now)
 		UPDATE proposals p SET state = 'superseded', since = c.now, payload = NULL, attempts = p.attempts || $5::text
 		FROM c WHERE p.principal = $2 AND p.hash = $3 AND p.account = $4 AND p.state = 'asking' AND p.id <> $1
+			AND EXISTS (SELECT FROM proposals a WHERE a.id = $1 AND a.state = 'asking' AND $5 = ANY(a.attempts))
 		RETURNING ` + columns + `, c.now`
 
 	// The switch, the ceiling, I12 by other proposals and by other intents, and
@@ -131,8 +135,12 @@ func (m *move) set(p *broker.Proposal) (keep bool) {
 
 func (m *move) ask(ctx context.Context, q querier, r *row, args []any) (now time.Time, done bool, err error) {
 	var waiting int
-	args = append(args, m.s.MaxAsking, r.principal, r.hash, r.account)
-	if err = q.QueryRow(ctx, askSQL, args...).Scan(&now, &done, &waiting); err != nil {
+	b := &pgx.Batch{}
+	b.Queue(askSQL, append(args, m.s.MaxAsking, r.principal, r.hash, r.account)...)
+	b.Queue(supersedeSQL, r.id, r.principal, r.hash, r.account, m.attempt)
+	res := q.SendBatch(ctx, b)
+	defer func() { err = cmp.Or(err, res.Close()) }()
+	if err = res.QueryRow().Scan(&now, &done, &waiting); err != nil {
 		return now, false, err
 	}
 	if !done {
@@ -141,7 +149,7 @@ func (m *move) ask(ctx context.Context, q querier, r *row, args []any) (now time
 		}
 		return now, false, err
 	}
-	rows, err := q.Query(ctx, supersedeSQL, r.id, r.principal, r.hash, r.account, m.attempt)
+	rows, err := res.Query()
 	if err == nil {
 		m.out.Superseded, err = m.l.collect(rows)
 	}
