@@ -32,19 +32,23 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalidToken, fmt.Sprintf(format, args...))
 }
 
-// Verifiers asks each in turn. The first that takes the token names its caller.
+// Verifiers asks each in turn. The first that takes the token names its caller;
+// one that cannot tell keeps the others from calling it invalid.
 type Verifiers []Verifier
 
 // Verify implements Verifier.
 func (vs Verifiers) Verify(ctx context.Context, token broker.Secret) (Caller, error) {
-	err := invalid("no verifier knows it")
+	refusal := invalid("no verifier knows it")
 	for _, v := range vs {
-		var c Caller
-		if c, err = v.Verify(ctx, token); err == nil {
+		c, err := v.Verify(ctx, token)
+		switch {
+		case err == nil:
 			return c, nil
+		case errors.Is(refusal, ErrInvalidToken):
+			refusal = err
 		}
 	}
-	return Caller{}, err
+	return Caller{}, refusal
 }
 
 // Anonymous is the one principal of a server without authentication.

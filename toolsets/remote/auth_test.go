@@ -1,11 +1,14 @@
 package remote
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fabricbroker/broker"
 )
 
 func TestWhoCalls(t *testing.T) {
@@ -145,6 +148,55 @@ func TestStaticTokensFile(t *testing.T) {
 	if _, err := OpenStatic(t.TempDir()); err == nil {
 		t.Error("a directory is taken for a file")
 	}
+}
+
+// A token that is taken out of the file is good no longer, one that is put in is,
+// and a file that cannot be trusted any more lets nobody in (I10).
+func TestStaticTokensAreReadAgain(t *testing.T) {
+	file := people(t, "alice", "bob")
+	w := newWorld(t, func(s *setup) { s.options.Verifier = Verifiers{file, nobody{}} })
+	status := func(name string) int { return w.call("who", as(name)).status }
+	if a, b := status("alice"), status("bob"); a != 200 || b != 200 {
+		t.Fatalf("%d, %d", a, b)
+	}
+	b, err := os.ReadFile(file.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(b), "\n")
+	if err := os.WriteFile(file.path, []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := status("alice"), status("bob"); a != 200 || b != 401 {
+		t.Errorf("after bob was taken out: %d, %d", a, b)
+	}
+	for rule, spoil := range map[string]func() error{
+		"readable by all": func() error { return os.Chmod(file.path, 0o644) },
+		"gone":            func() error { return os.Remove(file.path) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := status("alice"), status("bob"); a != 503 || b != 503 {
+			t.Errorf("%s: %d, %d", rule, a, b)
+		}
+		if err := os.WriteFile(file.path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file.path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := status("alice"), status("bob"); a != 200 || b != 200 {
+			t.Errorf("after %s: %d, %d", rule, a, b)
+		}
+	}
+}
+
+// nobody knows no token.
+type nobody struct{}
+
+func (nobody) Verify(context.Context, broker.Secret) (Caller, error) {
+	return Caller{}, invalid("nobody has one")
 }
 
 // I10: to one caller the session of another never existed.

@@ -11,15 +11,23 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"fabricbroker/broker"
 )
 
-// Static verifies bearer tokens against a list of their hashes. Use
-// [OpenStatic]. It is safe for concurrent use.
+// Static verifies bearer tokens against a file of their hashes, which is read
+// again when it has changed. Use [OpenStatic]. It is safe for concurrent use.
 type Static struct {
-	callers map[[sha256.Size]byte]broker.Principal
+	path string
+
+	mu      sync.Mutex
+	read    os.FileInfo // of the file that callers are from
+	callers callers
 }
+
+// callers are whom the hashes of tokens stand for.
+type callers map[[sha256.Size]byte]broker.Principal
 
 var _ Verifier = (*Static)(nil)
 
@@ -31,37 +39,67 @@ const maxTokensFile = 4 << 20
 // count for nothing. A file that others may read or write is refused: whoever
 // can write it is everybody.
 func OpenStatic(path string) (*Static, error) {
-	f, err := os.Open(path)
+	s := &Static{path: path}
+	_, err := s.list()
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	switch mode := info.Mode(); {
-	case !mode.IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case mode.Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s has mode %04o: others could read or change who may call; run chmod 600 %s", path, mode.Perm(), path)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxTokensFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxTokensFile {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxTokensFile)
-	}
-	s, err := parseStatic(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-func parseStatic(b []byte) (*Static, error) {
-	s := &Static{callers: map[[sha256.Size]byte]broker.Principal{}}
+// list returns what the file says now. A file that cannot be read any more lets
+// nobody in.
+func (s *Static) list() (callers, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := os.Stat(s.path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, err
+	}
+	if was := s.read; was != nil && os.SameFile(was, info) && was.ModTime().Equal(info.ModTime()) &&
+		was.Size() == info.Size() && was.Mode() == info.Mode() {
+		return s.callers, nil
+	}
+	found, info, err := readStatic(s.path)
+	if err != nil {
+		return nil, err
+	}
+	s.read, s.callers = info, found
+	return found, nil
+}
+
+func readStatic(path string) (callers, os.FileInfo, error) {
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch mode := info.Mode(); {
+	case !mode.IsRegular():
+		return nil, nil, fmt.Errorf("%s is not a regular file", path)
+	case mode.Perm()&0o077 != 0:
+		return nil, nil, fmt.Errorf("%s has mode %04o: others could read or change who may call; run chmod 600 %s", path, mode.Perm(), path)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxTokensFile+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(b) > maxTokensFile {
+		return nil, nil, fmt.Errorf("%s is larger than %d bytes", path, maxTokensFile)
+	}
+	found, err := parseStatic(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, info, nil
+}
+
+func parseStatic(b []byte) (callers, error) {
+	found := callers{}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -72,18 +110,18 @@ func parseStatic(b []byte) (*Static, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err) // never the line: it may be a token itself
 		}
-		if _, twice := s.callers[hash]; twice {
+		if _, twice := found[hash]; twice {
 			return nil, fmt.Errorf("line %d: the same token stands in an earlier line", n)
 		}
-		s.callers[hash] = p
+		found[hash] = p
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	if len(s.callers) == 0 {
+	if len(found) == 0 {
 		return nil, errors.New("no token is in it")
 	}
-	return s, nil
+	return found, nil
 }
 
 var errLine = errors.New(`a line is "sha256:" and 64 hexadecimal digits, a space, then tenant/subject`)
@@ -106,7 +144,11 @@ func parseLine(line string) (hash [sha256.Size]byte, p broker.Principal, err err
 // Verify implements Verifier. The lookup is by a hash of which nobody can choose
 // a part, so its time tells nothing.
 func (s *Static) Verify(_ context.Context, token broker.Secret) (Caller, error) {
-	p, ok := s.callers[sha256.Sum256([]byte(token.Reveal()))]
+	known, err := s.list()
+	if err != nil {
+		return Caller{}, fmt.Errorf("remote: static tokens: %w", err)
+	}
+	p, ok := known[sha256.Sum256([]byte(token.Reveal()))]
 	if !ok {
 		return Caller{}, invalid("no static token has this hash")
 	}

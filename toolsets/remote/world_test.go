@@ -13,6 +13,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -134,7 +136,11 @@ func people(t *testing.T, names ...string) *Static {
 		sum := sha256.Sum256([]byte(tokenOf(n)))
 		fmt.Fprintf(&b, "sha256:%s acme/%s\n", hex.EncodeToString(sum[:]), n)
 	}
-	s, err := parseStatic([]byte(b.String()))
+	path := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenStatic(path)
 	if err != nil {
 		t.Fatal(err)
 	}
