@@ -15,13 +15,21 @@ type auditCmd struct {
 }
 
 type verifyCmd struct {
-	Path string `arg:"" help:"An audit file, or a state directory."`
+	stateFlags
+	Path string `arg:"" optional:"" help:"An audit file, or a state directory. Default: the configured state directory."`
 }
 
 // Run names the first bad line of each file, and says what a chain cannot
 // prove.
 func (c *verifyCmd) Run() error {
-	report, err := audit.Verify(c.Path)
+	path := c.Path
+	if path == "" {
+		var err error
+		if path, err = c.path(); err != nil {
+			return usageError{err}
+		}
+	}
+	report, err := audit.Verify(path)
 	if err != nil {
 		return err
 	}

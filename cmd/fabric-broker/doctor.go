@@ -65,7 +65,7 @@ func (c *doctorCmd) examine(ctx context.Context) []finding {
 			out = append(out, logIn(ctx, api))
 		}
 	}
-	return append(out, c.state(ctx)...)
+	return slices.Concat(out, c.state(ctx), c.ledger(ctx))
 }
 
 func (c *doctorCmd) configuration() finding {
@@ -82,6 +82,9 @@ func (c *doctorCmd) configuration() finding {
 func (c *doctorCmd) confirmSecret() finding {
 	if s, _ := secret("EQUINIX_MCP_CONFIRM_SECRET"); s.IsZero() {
 		return finding{"confirm secret", good, "none is set: each server makes its own, and tokens end with it", ""}
+	}
+	if n := confirmSecrets(); n > 1 {
+		return finding{"confirm secret", good, fmt.Sprintf("%d are set: the first signs, all open", n), ""}
 	}
 	return finding{"confirm secret", good, "set", ""}
 }
@@ -144,28 +147,61 @@ func (c *doctorCmd) state(ctx context.Context) []finding {
 	defer func() { _ = dir.Close() }()
 	return []finding{
 		{"state directory", good, path, ""},
-		haltFinding(ctx, dir), unresolvedFinding(ctx, dir),
+		haltFinding(ctx, "halt", dir.Halt()), unresolvedFinding(ctx, "unresolved creates", dir.Intents()), auditFinding(path),
 	}
 }
 
-func haltFinding(ctx context.Context, dir *audit.Dir) finding {
-	reason, err := dir.Halt().Halted(ctx)
+func haltFinding(ctx context.Context, check string, h broker.Halt) finding {
+	reason, err := h.Halted(ctx)
 	switch {
 	case err != nil:
-		return finding{"halt", problem, err.Error(), "make the state directory readable"}
+		return finding{check, problem, err.Error(), "make it readable: until then nothing is sent"}
 	case reason != "":
-		return finding{"halt", problem, "everything is halted: " + broker.Quote(reason), "look into it, then run fabric-broker resume"}
+		return finding{check, problem, "everything is halted: " + broker.Quote(reason), "look into it, then run fabric-broker resume"}
 	}
-	return finding{"halt", good, "nothing is halted", ""}
+	return finding{check, good, "nothing is halted", ""}
 }
 
-func unresolvedFinding(ctx context.Context, dir *audit.Dir) finding {
-	intents, err := dir.Intents().List(ctx)
+// auditFinding is what fabric-broker audit verify says, in a line.
+func auditFinding(path string) finding {
+	report, err := audit.Verify(path)
 	if err != nil {
-		return finding{"unresolved creates", problem, err.Error(), "make the state directory readable"}
+		return finding{"audit log", problem, err.Error(), "make the state directory readable"}
+	}
+	lines := 0
+	var bad, notes []string
+	for _, f := range report.Files {
+		lines += f.Lines
+		if f.Bad != nil {
+			bad = append(bad, fmt.Sprintf("%s, line %d: %s: %s", broker.Quote(f.Name), f.Bad.Line, f.Bad.Kind, f.Bad.Detail))
+		}
+		for _, n := range f.Notes {
+			notes = append(notes, broker.Quote(f.Name)+": "+n)
+		}
+	}
+	notes = append(notes, report.Notes...)
+	switch {
+	case len(bad) > 0:
+		return finding{
+			"audit log", problem, "the chain is broken: " + strings.Join(bad, "; "),
+			"nothing stops for it, but find out who or what changed the file; fabric-broker audit verify has all of it",
+		}
+	case len(notes) > 0:
+		return finding{"audit log", warning, strings.Join(notes, "; "), "run fabric-broker audit verify"}
+	}
+	return finding{"audit log", good, fmt.Sprintf("unbroken: files %d, lines %d", len(report.Files), lines), ""}
+}
+
+func unresolvedFinding(ctx context.Context, check string, l interface {
+	List(ctx context.Context) ([]broker.Intent, error)
+},
+) finding {
+	intents, err := l.List(ctx)
+	if err != nil {
+		return finding{check, problem, err.Error(), "make them readable: until then nothing is sent"}
 	}
 	if len(intents) == 0 {
-		return finding{"unresolved creates", good, "none", ""}
+		return finding{check, good, "none", ""}
 	}
 	var lines []string
 	for _, i := range intents {
@@ -180,7 +216,7 @@ func unresolvedFinding(ctx context.Context, dir *audit.Dir) finding {
 		lines = append(lines, line)
 	}
 	return finding{
-		"unresolved creates", problem, strings.Join(lines, "; "),
+		check, problem, strings.Join(lines, "; "),
 		"let a server look for them; or look on the provider's side and run fabric-broker resolve PROPOSAL --created UUID, or --absent --reason TEXT",
 	}
 }

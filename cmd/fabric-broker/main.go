@@ -28,7 +28,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Show the whole story in this terminal: offline, with a simulator. Reads no EQUINIX_* variable."`
 	Stdio   stdioCmd   `cmd:"" set:"max_creates=20" help:"Serve MCP on stdin and stdout. This is what an MCP client starts."`
 	HTTP    httpCmd    `cmd:"" name:"http" set:"max_creates=200" help:"Serve MCP over HTTP, to callers with bearer tokens."`
-	Doctor  doctorCmd  `cmd:"" set:"max_creates=20" help:"Check configuration, credentials, API, state directory and unresolved creates."`
+	Doctor  doctorCmd  `cmd:"" set:"max_creates=20" help:"Check configuration, credentials, API, state directory, audit log, shared ledger and unresolved creates."`
 	Audit   auditCmd   `cmd:"" help:"Check or prune the audit log."`
 	Resolve resolveCmd `cmd:"" help:"Say what became of a create whose answer was lost."`
 	Halt    haltCmd    `cmd:"" help:"Stop every dry run and create of this state directory."`

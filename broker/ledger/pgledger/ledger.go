@@ -41,6 +41,8 @@ type Options struct {
 	MaxAll int
 	// MaxConns is how many connections this replica opens: 8.
 	MaxConns int
+	// AsItIs migrates nothing: a database that is behind is ErrBehind.
+	AsItIs bool
 }
 
 // Ledger is a broker.Ledger that replicas share. It is safe for concurrent use.
@@ -84,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Ledger, error) {
 		l.now = time.Now
 	}
 	l.halt.l, l.lockout.l = l, l
-	if err := migrate(ctx, cfg.ConnConfig); err != nil {
+	if err := migrate(ctx, cfg.ConnConfig, o.AsItIs); err != nil {
 		return nil, err
 	}
 	if l.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {

@@ -26,9 +26,14 @@ const (
 	undefinedTable = "42P01"
 )
 
-// migrate brings the database to this version's tables. Only one that is behind
-// is written to, so that an up-to-date standby can be opened.
-func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
+// ErrBehind says that a database lacks tables that this version needs. The first
+// server that opens it makes them.
+var ErrBehind = errors.New("the ledger's database is not migrated to this version yet")
+
+// migrate brings the database to this version's tables, or says ErrBehind of one
+// that has to stay as it is. Only one that is behind is written to, so that an
+// up-to-date standby can be opened.
+func migrate(ctx context.Context, cfg *pgx.ConnConfig, asItIs bool) error {
 	ctx, cancel := context.WithTimeout(ctx, migrationTime)
 	defer cancel()
 	cfg = cfg.Copy()
@@ -49,6 +54,9 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 		return cannotOpen(err)
 	}
 	if done < len(files) {
+		if asItIs {
+			return ErrBehind
+		}
 		if done, err = apply(ctx, conn, files); err != nil {
 			return cannotOpen(err)
 		}

@@ -143,6 +143,24 @@ func TestOpenersRaceToMigrate(t *testing.T) {
 	}
 }
 
+func TestAsItIsMigratesNothing(t *testing.T) {
+	s := sharedServer(t)
+	schema := s.schema(t)
+	o := Options{DSN: broker.NewSecret(s.DSN(schema)), Keyring: keyring, AsItIs: true}
+	if _, err := Open(t.Context(), o); !errors.Is(err, ErrBehind) {
+		t.Errorf("got %v", err)
+	}
+	if n := value[int](t, s, schema, `SELECT count(*) FROM pg_tables WHERE schemaname = '`+schema+`'`); n != 0 {
+		t.Errorf("%d tables were made", n)
+	}
+	open(t, s.DSN(schema))
+	l, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+}
+
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	s := sharedServer(t)
 	schema := s.schema(t)
