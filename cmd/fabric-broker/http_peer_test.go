@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -24,6 +25,8 @@ type bridge struct {
 	posts  sync.WaitGroup
 
 	out *io.PipeWriter
+
+	comments atomic.Int32 // lines that only keep a stream alive
 
 	mu      sync.Mutex
 	session string
@@ -132,6 +135,8 @@ func (b *bridge) post(r *http.Request) {
 			line, err := lines.ReadBytes('\n')
 			if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
 				b.say(data)
+			} else if bytes.HasPrefix(line, []byte(":")) {
+				b.comments.Add(1)
 			}
 			if err != nil {
 				return

@@ -48,6 +48,7 @@ type world struct {
 	t       *testing.T
 	sim     *fabricsim.Sim
 	clock   *testClock
+	options fabric.Options // of api
 	api     *fabric.API
 	broker  *broker.Broker
 	ledger  *ledger.Memory
@@ -122,6 +123,7 @@ func newWorld(t *testing.T, setups ...setup) *world {
 		s.options.ClientID, s.options.ClientSecret = "test-client", broker.NewSecret(fabricsim.Secret)
 	}
 	s.options.Now, s.options.Log = w.clock.now, log
+	w.options = s.options
 	var err error
 	if w.api, err = fabric.New(s.options); err != nil {
 		t.Fatal(err)
