@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"testing"
 	"time"
 
@@ -12,16 +11,6 @@ import (
 	"fabricbroker/broker/seal"
 	"fabricbroker/fabric"
 )
-
-// on starts a replica on a socket of its own, with something different about it.
-func (w *world) on(change func(*parts)) *replica {
-	w.t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return w.listening(ln, change)
-}
 
 // Each secret opens what it sealed for as long as it is configured, and nothing
 // else: tokens and states of an old one go on during a rotation; those of a wrong
@@ -45,9 +34,9 @@ func TestHTTPTokensOfOtherSecrets(t *testing.T) {
 		"no secret":      {seal.Ephemeral(), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(s *worldSetup) { s.broker.CodeMode = broker.CodeNever })
-			there := w.on(func(p *parts) { p.keyring = row.mints }).peer("alice", modern, canAsk)
-			here := w.on(func(p *parts) { p.keyring = ring(t, current, old) }).peer("alice", modern, canAsk)
+			w := newWorld(t)
+			there := w.replica(func(p *parts) { p.keyring = row.mints }).peer("alice", modern, canAsk)
+			here := w.replica(func(p *parts) { p.keyring = ring(t, current, old) }).peer("alice", modern, canAsk)
 			confirmedHere, askedThere := there.propose(connectionSpec("dc-aws-01", 1017)), there.propose(connectionSpec("dc-aws-02", 1018))
 			q := there.ask(askedThere)
 			if row.opens {
@@ -87,9 +76,9 @@ func ring(t *testing.T, keys ...seal.Key) *seal.Keyring {
 // anything, and that does.
 func TestHTTPReplicasWithClocksAnHourApart(t *testing.T) {
 	pg := newPostgres(t)
-	w := newWorld(t, func(s *worldSetup) { s.broker.CodeMode = broker.CodeNever })
+	w := newWorld(t)
 	at := func(off, ttl time.Duration) *peer {
-		return w.on(func(p *parts) {
+		return w.replica(func(p *parts) {
 			p.now = func() time.Time { return time.Now().Add(off) }
 			o := w.options
 			o.Now = p.now
