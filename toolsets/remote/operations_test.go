@@ -25,6 +25,23 @@ func TestAPanickingToolIsInternalAndTheProcessLives(t *testing.T) {
 	}
 }
 
+func TestAPanickingHandlerIsInternalAndTheProcessLives(t *testing.T) {
+	w := newWorld(t, func(s *setup) {
+		s.options.Checks = []Check{{"boom", func(context.Context) error { panic("hunter2") }}}
+	})
+	for range 2 {
+		if r := w.do("GET", "/readyz", "", nil); r.status != 500 || r.text != "internal\n" {
+			t.Errorf("%d %q", r.status, r.text)
+		}
+	}
+	if n := len(w.logs.lines("request panicked")); n != 2 {
+		t.Errorf("%d panics are in the log", n)
+	}
+	if r := w.call("who", nil); r.status != 200 {
+		t.Errorf("afterwards: %d", r.status)
+	}
+}
+
 func TestLogLinesNameRequestTraceAndCaller(t *testing.T) {
 	w := newWorld(t)
 	const header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
