@@ -9,7 +9,7 @@ import (
 )
 
 // Options are a Broker's parts and limits. The parts are required but for
-// Recorder, Log, Now and NewID; zero limits take their defaults.
+// Recorder, Log, Now and Uptime; zero limits take their defaults.
 type Options struct {
 	Provider Provider
 	Quoter   Quoter
@@ -46,8 +46,10 @@ type Options struct {
 	// ledger outlives its processes.
 	Restore func(Proposal)
 
-	Now   func() time.Time
-	NewID func() ID
+	Now func() time.Time
+	// Uptime is a clock that nobody sets: how long the process has run.
+	Uptime func() time.Duration
+	NewID  func() ID
 	Log   *slog.Logger
 }
 
@@ -82,6 +84,10 @@ func New(o Options) *Broker {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Uptime == nil {
+		began := time.Now()
+		o.Uptime = func() time.Duration { return time.Since(began) }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

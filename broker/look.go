@@ -31,13 +31,10 @@ type looks struct {
 	wg    sync.WaitGroup
 }
 
-// sight is when this process first saw a create as unknown, and how long it had
-// been that by then. From there on the clock counts that nobody sets: a wall
-// clock that is set forward must not make a young unknown an absent one.
-type sight struct {
-	at  time.Time
-	age time.Duration
-}
+// sight is when in its life this process first saw a create as unknown, and how
+// long it had been that by then. From there on the clock counts that nobody sets:
+// a wall clock that is set forward must not make a young unknown an absent one.
+type sight struct{ at, age time.Duration }
 
 // unknownFor returns for how long p has been unknown.
 func (b *Broker) unknownFor(p Proposal) time.Duration {
@@ -46,13 +43,13 @@ func (b *Broker) unknownFor(p Proposal) time.Duration {
 	defer l.mu.Unlock()
 	s, ok := l.seen[p.ID]
 	if !ok {
-		s = sight{at: time.Now(), age: max(b.now().Sub(p.Since), 0)}
+		s = sight{at: b.o.Uptime(), age: max(b.now().Sub(p.Since), 0)}
 		if l.seen == nil {
 			l.seen = map[ID]sight{}
 		}
 		l.seen[p.ID] = s
 	}
-	return s.age + time.Since(s.at)
+	return s.age + b.o.Uptime() - s.at
 }
 
 // known forgets what is unknown no longer.

@@ -158,9 +158,7 @@ func (w *world) tell(ctx context.Context, m move) {
 		w.api.set(func(a *api) { a.outcome, a.found = 3, m.Which%2 })
 		w.confirm(ctx, p, answers[0])
 		w.sleep(20 * time.Minute)
-		// Another one looks: this one has seen the loss a moment ago by the clock
-		// that no test sets, and nothing becomes absent as soon as that.
-		_, _ = broker.New(w.options).Status(ctx, caller, p.Proposal.ID, 1)
+		_, _ = w.Status(ctx, caller, p.Proposal.ID, 1)
 	}
 }
 

@@ -22,13 +22,12 @@ import (
 type world struct {
 	*broker.Broker
 
-	dir     string
-	state   *audit.Dir
-	log     *audit.Log
-	memory  *ledger.Memory
-	api     *api
-	ids     int
-	options broker.Options
+	dir    string
+	state  *audit.Dir
+	log    *audit.Log
+	memory *ledger.Memory
+	api    *api
+	ids    int
 
 	mu  sync.Mutex
 	now time.Time
@@ -77,13 +76,13 @@ func (w *world) begin(t testing.TB) {
 	w.log, err = w.state.Log(audit.LogOptions{Now: w.clock, NoSync: true, MinFree: -1, MaxBytes: 50_000})
 	do(t, err)
 	w.memory = ledger.NewMemory(ledger.Options{Now: w.clock})
-	w.options = broker.Options{
+	began := w.clock()
+	w.Broker = broker.New(broker.Options{
 		Provider: w.api, Quoter: w.api, Ledger: w.memory, Tokens: seal.Ephemeral(), Intents: w.state.Intents(), Halt: w.state.Halt(),
 		Recorder: w.log, Account: broker.Account{Identity: "account-1", Endpoint: "api.example"}, ConfirmTool: "confirm",
-		Recheck: true, MaxPending: 3, MaxCreates: 1000, Now: w.clock, NewCode: func() string { return "K7M2QX" },
+		Recheck: true, MaxPending: 3, MaxCreates: 1000, Now: w.clock, Uptime: func() time.Duration { return w.clock().Sub(began) }, NewCode: func() string { return "K7M2QX" },
 		NewID: func() broker.ID { w.ids++; return broker.ID(fmt.Sprintf("01950000-0000-7000-8000-%012d", w.ids)) },
-	}
-	w.Broker = broker.New(w.options)
+	})
 }
 
 // end ends the process, in order or in a crash, which leaves what was written.

@@ -144,6 +144,10 @@ func newWorld(t *testing.T, setups ...setup) *world {
 	if s.broker.Halt == nil {
 		s.broker.Halt = w.dir.Halt()
 	}
+	if s.broker.Uptime == nil { // what a test skips has passed on every clock
+		began := w.clock.now()
+		s.broker.Uptime = func() time.Duration { return w.clock.now().Sub(began) }
+	}
 	ending, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	w.parts = parts{
