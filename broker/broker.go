@@ -50,7 +50,7 @@ type Options struct {
 	// Uptime is a clock that nobody sets: how long the process has run.
 	Uptime func() time.Duration
 	NewID  func() ID
-	Log   *slog.Logger
+	Log    *slog.Logger
 }
 
 // Broker runs the confirm flow. It is safe for concurrent use.
