@@ -127,6 +127,11 @@ func (l *Ledger) add(ctx context.Context, q querier, p broker.Proposal, o broker
 	}
 	r.expires, r.cluster, r.payload = now.Add(o.Lifetime).UTC().Truncate(time.Microsecond), cluster, payload
 	l.sign(r)
+	r.since = now // should the answer be lost
+	if out.Proposal, err = l.proposal(r, now); err != nil {
+		return out, now, err
+	}
+	last(q)
 	err = q.QueryRow(ctx, insertSQL, r.id, r.principal, r.account, r.hash, r.changeType, r.twin, r.minted, r.expires,
 		r.cluster, r.facts, r.mac, r.payload, attempt).Scan(&r.since)
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == uniqueViolation {
@@ -135,6 +140,6 @@ func (l *Ledger) add(ctx context.Context, q querier, p broker.Proposal, o broker
 	if err != nil {
 		return out, now, err
 	}
-	out.Proposal, err = l.proposal(r, now)
-	return out, now, err
+	out.Proposal.Since = shown(&r.since, l.shift(now))
+	return out, now, nil
 }

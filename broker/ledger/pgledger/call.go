@@ -90,19 +90,17 @@ func (l *Ledger) attempt(ctx context.Context, start time.Time, f work) error {
 		return err
 	}
 	defer conn.Release()
-	t := newTx(conn)
-	// From here on the caller's going away decides nothing: a COMMIT that was
-	// cut off would have to be read back.
+	// Once what decides is sent, the caller's going away decides nothing: a COMMIT
+	// that was cut off would have to be read back.
 	after, cancelAfter := context.WithDeadline(context.WithoutCancel(ctx), start.Add(commitTime))
 	defer cancelAfter()
+	t := &tx{conn: conn, after: after}
+	t.begin()
 	if err := f(within, t); err != nil {
-		t.rollback(after)
+		t.rollback()
 		return err
 	}
-	if err := t.commit(after); err != nil {
-		return fmt.Errorf("%w: %w", errCommit, err)
-	}
-	return nil
+	return t.commit()
 }
 
 // broken reports whether err says that the connection, not the statement, failed.

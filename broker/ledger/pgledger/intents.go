@@ -56,6 +56,7 @@ func (n *Intents) Claim(ctx context.Context, i broker.Intent) error {
 	window := max(i.SendBy.Sub(i.ClaimedAt), 0).Seconds()
 	// It runs again where its COMMIT had no answer, and then finds its attempt.
 	err = n.l.change(ctx, "claim", func(ctx context.Context, q querier) error {
+		last(q)
 		tag, err := q.Exec(ctx, claimSQL, i.Account, string(i.Hash), string(i.ProposalID), window, attempt, sealed)
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
@@ -76,6 +77,7 @@ func (n *Intents) Claim(ctx context.Context, i broker.Intent) error {
 // or unknown: a step whose answer was lost may stand after all.
 func (n *Intents) Settle(ctx context.Context, account string, h broker.Hash, id broker.ID) error {
 	return unrecorded(n.l.change(ctx, "settle", func(ctx context.Context, q querier) error {
+		last(q)
 		tag, err := q.Exec(ctx, settleSQL, account, string(h), string(id))
 		if err != nil || tag.RowsAffected() > 0 {
 			return err

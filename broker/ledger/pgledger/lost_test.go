@@ -80,6 +80,21 @@ func TestALostCommitIsReadBack(t *testing.T) {
 	}
 }
 
+// Whom a step has superseded is told although its answer was lost.
+func TestALostCommitTellsWhomItSuperseded(t *testing.T) {
+	s := sharedServer(t)
+	p := newProxy(t, s)
+	l := open(t, p.dsn(s, s.schema(t)))
+	first, second := proposal(ada, "a"), proposal(ada, "a")
+	at(t, l, first, broker.Asking)
+	add(t, l, second)
+	p.lose("answer")
+	m, err := l.Move(t.Context(), step(second.ID, broker.Pending, broker.Asking))
+	if err != nil || p.losses() != 1 || len(m.Superseded) != 1 || m.Superseded[0].ID != first.ID {
+		t.Errorf("superseded %v, %d answers lost, %v", m.Superseded, p.losses(), err)
+	}
+}
+
 // An answer that is lost after somebody else has made the next step is found all
 // the same: each step leaves its name.
 func TestALostCommitIsReadBackPastTheNextStep(t *testing.T) {

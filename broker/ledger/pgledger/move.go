@@ -53,7 +53,10 @@ func (l *Ledger) Move(ctx context.Context, s broker.Step) (broker.Moved, error) 
 	if err := l.change(ctx, "move", m.run, m.stood); err != nil {
 		return broker.Moved{}, err
 	}
-	return m.out, m.refusal
+	if m.refusal != nil {
+		return broker.Moved{}, m.refusal
+	}
+	return m.out, nil
 }
 
 // possible refuses a step that cannot happen to any proposal.
@@ -85,16 +88,6 @@ type move struct {
 // until the statement that decides.
 func (m *move) run(ctx context.Context, q querier) error {
 	m.out, m.refusal = broker.Moved{}, nil
-	switch m.s.To { //nolint:exhaustive // the other steps have no conditions beyond their row
-	case broker.Asking:
-		if err := lock(ctx, q, lockPrincipalOfSQL, string(m.s.ID)); err != nil {
-			return err
-		}
-	case broker.Sending:
-		if err := lock(ctx, q, lockSendsSQL); err != nil {
-			return err
-		}
-	}
 	for range 2 { // the expiry may fall between the look and the step
 		done, err := m.once(ctx, q)
 		if done || err != nil {
@@ -105,6 +98,17 @@ func (m *move) run(ctx context.Context, q querier) error {
 }
 
 func (m *move) once(ctx context.Context, q querier) (done bool, err error) {
+	afresh(q)
+	switch m.s.To { //nolint:exhaustive // the other steps have no conditions beyond their row
+	case broker.Asking:
+		if err := lock(ctx, q, lockPrincipalOfSQL, string(m.s.ID)); err != nil {
+			return false, err
+		}
+	case broker.Sending:
+		if err := lock(ctx, q, lockSendsSQL); err != nil {
+			return false, err
+		}
+	}
 	var (
 		r       row
 		db      time.Time
@@ -162,11 +166,19 @@ func (m *move) outlived(s broker.State) bool {
 		(s == broker.Asking || s == broker.Approved || s == broker.Pending || s == broker.Expired)
 }
 
-// stood reports whether a step whose COMMIT had no answer was made.
+// stood reports whether a step whose COMMIT had no answer was made, and whom it
+// has superseded.
 func (m *move) stood(ctx context.Context, q querier) (stood bool, err error) {
 	err = q.QueryRow(ctx, stoodSQL, string(m.s.ID), m.attempt).Scan(&stood)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
+	}
+	if err != nil || !stood || m.s.To != broker.Asking {
+		return stood, err
+	}
+	rows, err := q.Query(ctx, supersededSQL, string(m.s.ID), m.attempt)
+	if err == nil {
+		m.out.Superseded, err = m.l.collect(rows)
 	}
 	return stood, err
 }

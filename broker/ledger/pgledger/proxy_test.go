@@ -1,7 +1,6 @@
 package pgledger
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -122,6 +121,7 @@ func (p *proxy) serve(client net.Conn) {
 	if _, err := forwardStartup(client, server); err != nil {
 		return
 	}
+	prepared := map[string]string{}
 	for {
 		head := make([]byte, 5)
 		if _, err := io.ReadFull(client, head); err != nil {
@@ -139,7 +139,7 @@ func (p *proxy) serve(client net.Conn) {
 			p.trips++
 			p.mu.Unlock()
 		}
-		if head[0] == 'Q' && strings.EqualFold(string(bytes.TrimRight(body, "\x00")), "commit") {
+		if isCommit(head[0], body, prepared) {
 			p.mu.Lock()
 			lose := p.commit
 			if p.commit = ""; lose != "" {
@@ -157,6 +157,21 @@ func (p *proxy) serve(client net.Conn) {
 			return
 		}
 	}
+}
+
+// isCommit reports whether a message has the server commit, by itself or by what
+// was prepared under a name.
+func isCommit(kind byte, body []byte, prepared map[string]string) bool {
+	text := strings.Split(string(body), "\x00")
+	switch kind {
+	case 'P': // Parse: name, statement
+		prepared[text[0]] = text[1]
+	case 'B': // Bind: portal, name
+		return strings.EqualFold(prepared[text[1]], "commit")
+	case 'Q':
+		return strings.EqualFold(text[0], "commit")
+	}
+	return false
 }
 
 // forwardStartup passes the first message, which has no type.

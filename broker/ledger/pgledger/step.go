@@ -43,6 +43,9 @@ const (
 			AND EXISTS (SELECT FROM proposals a WHERE a.id = $1 AND a.state = 'asking' AND $5 = ANY(a.attempts))
 		RETURNING ` + columns + `, c.now`
 
+	supersededSQL = `SELECT ` + columns + `, clock_timestamp() FROM proposals
+		WHERE principal = (SELECT principal FROM proposals WHERE id = $1) AND state = 'superseded' AND $2 = ANY(attempts) AND id <> $1`
+
 	// The switch, the ceiling, I12 by other proposals and by other intents, and
 	// the expiry, all at the instant at which the step is made.
 	sendSQL = clockSQL + `,
@@ -77,7 +80,10 @@ func (m *move) step(ctx context.Context, q querier, p broker.Proposal, r *row, f
 		r.id, from, string(m.s.To), m.s.Spend, string(m.s.Code), stored(m.s.AskUntil, shift), stored(m.s.SendBy, shift),
 		sealed, keep, payload, m.attempt, m.s.Unexpired || m.s.To == broker.Sending,
 	}
-	var now time.Time
+	now := db // should the answer be lost
+	p.State, p.Since = m.s.To, shown(&now, shift)
+	m.out.Proposal = p
+	last(q)
 	switch m.s.To {
 	case broker.Asking:
 		now, done, err = m.ask(ctx, q, r, args)
@@ -89,8 +95,7 @@ func (m *move) step(ctx context.Context, q querier, p broker.Proposal, r *row, f
 	if !done || err != nil {
 		return false, err
 	}
-	p.State, p.Since = m.s.To, shown(&now, shift)
-	m.out.Proposal = p
+	m.out.Proposal.Since = shown(&now, shift)
 	return true, nil
 }
 
