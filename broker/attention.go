@@ -89,20 +89,14 @@ func twins(p Proposal, now time.Time) []string {
 }
 
 // earlierTwin tells of a create of the same effect in the last 24 hours that
-// went through here under another request: one that is known to exist, or that
-// may.
+// went through here under another request or for somebody else: one that is
+// known to exist, or that may.
 func (b *Broker) earlierTwin(ctx context.Context, p Proposal) []string {
 	if p.Twin == "" {
 		return nil
 	}
-	same, err := b.o.Ledger.List(ctx, Query{
-		Twin: p.Twin, Account: p.Account, States: []State{Created, Sending, Unknown, Absent}, Limit: 20,
-	})
-	if err != nil {
-		return nil
-	}
-	for _, e := range same {
-		if e.Hash == p.Hash || known(p.Payload.Twins, e) {
+	for _, e := range b.sameEffect(ctx, p) {
+		if e.Hash == p.Hash && e.Caller.Principal == p.Caller.Principal || known(p.Payload.Twins, e) {
 			continue
 		}
 		ago := max(b.now().Sub(e.Since), 0).Truncate(time.Second)
@@ -112,6 +106,46 @@ func (b *Broker) earlierTwin(ctx context.Context, p Proposal) []string {
 		return []string{fmt.Sprintf("a second one? a create of the same thing lost its answer %s ago", ago)}
 	}
 	return nil
+}
+
+// sameEffect returns the creates of p's effect that are on record anywhere: in
+// the ledger, as unresolved by whatever process, and in the records of others. A
+// list that cannot be had costs a hint, not the proposal.
+func (b *Broker) sameEffect(ctx context.Context, p Proposal) []Proposal {
+	left := []State{Created, Sending, Unknown, Absent}
+	same, err := b.o.Ledger.List(ctx, Query{Twin: p.Twin, Account: p.Account, States: left, Limit: 20})
+	if err != nil {
+		same = nil
+	}
+	seen := map[ID]bool{p.ID: true}
+	for _, e := range same {
+		seen[e.ID] = true
+	}
+	intents, err := b.o.Intents.List(ctx)
+	if err != nil {
+		intents = nil
+	}
+	others := b.told(b.now().Add(-twinWindow))
+	for _, i := range intents {
+		others = append(others, b.lost(i))
+	}
+	for _, e := range others {
+		if e.Twin == p.Twin && e.Account == p.Account && slices.Contains(left, e.State) && !seen[e.ID] {
+			seen[e.ID] = true
+			same = append(same, e)
+		}
+	}
+	return same
+}
+
+// twinWindow is how far back a create of the same effect is told of.
+const twinWindow = 24 * time.Hour
+
+func (b *Broker) told(since time.Time) []Proposal {
+	if b.o.Told == nil {
+		return nil
+	}
+	return b.o.Told(since)
 }
 
 func known(twins []Asset, e Proposal) bool {

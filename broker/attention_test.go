@@ -155,3 +155,17 @@ func TestI11AttentionWithoutAList(t *testing.T) {
 		}
 	})
 }
+
+// Somebody else's create of the very same request is told as one of the same
+// effect, without whose it is.
+func TestAttentionTellsWhatSomebodyElseCreated(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.provider.set(func(p *provider) { p.twin = "effect" })
+		attempt(t, w, broker.Approved)
+		time.Sleep(2 * time.Minute)
+		q := w.begin(t, bob, w.proposeAs(t, bob, spec))
+		if got, want := strings.Join(q.Attention, "\n"), "a second one: \""+uuid+`" does the same, made 2m0s ago`; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}

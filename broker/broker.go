@@ -45,6 +45,9 @@ type Options struct {
 	// Restore puts proposals of an earlier process into the ledger; nil where the
 	// ledger outlives its processes.
 	Restore func(Proposal)
+	// Told returns the proposals of every process, as far as something happened
+	// to them since; nil where the ledger has them all.
+	Told func(since time.Time) []Proposal
 
 	Now func() time.Time
 	// Uptime is a clock that nobody sets: how long the process has run.

@@ -38,6 +38,7 @@ type provider struct {
 	brief    broker.Brief
 	differs  []broker.Difference
 	drift    string // appended to every body that is compiled
+	twin     string
 	validate func(context.Context, broker.Request) error
 	create   func(context.Context, broker.Request) broker.Result
 	find     func() []broker.Asset
@@ -63,7 +64,7 @@ func (p *provider) Compile(t broker.ChangeType, spec []byte, _ time.Time) (broke
 	body := append(slices.Clone(spec), p.drift...)
 	return broker.Request{
 		ChangeType: t, Name: "thing", Method: "POST", Path: "/things", Body: body,
-		Hash: broker.HashRequest(t, body), Secrets: p.secrets, Brief: p.brief,
+		Hash: broker.HashRequest(t, body), Twin: p.twin, Secrets: p.secrets, Brief: p.brief,
 	}, nil
 }
 

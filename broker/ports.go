@@ -202,6 +202,7 @@ type Intent struct {
 	ChangeType ChangeType `json:"change_type"`
 	Name       string     `json:"name"`
 	Hash       Hash       `json:"request_sha256"`
+	Twin       string     `json:"twin,omitempty"`
 	Principal  Principal  `json:"principal"`
 	MintedAt   time.Time  `json:"minted_at"`
 	ClaimedAt  time.Time  `json:"claimed_at"`

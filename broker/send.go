@@ -82,7 +82,7 @@ func (b *Broker) maySend(ctx context.Context, p Proposal) (Request, *Refusal) {
 // alone must tell.
 func (b *Broker) intent(ctx context.Context, p Proposal, r Request) Intent {
 	i := Intent{
-		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash,
+		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash, Twin: p.Twin,
 		Principal: p.Caller.Principal, MintedAt: p.MintedAt, Path: r.Path, Request: r.Mask().JSON(r.Body),
 		Since: p.MintedAt.Add(-skew),
 	}

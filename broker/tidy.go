@@ -117,7 +117,7 @@ func (b *Broker) adopt(ctx context.Context, i Intent) {
 // that process knows, here its outcome is unknown.
 func (b *Broker) lost(i Intent) Proposal {
 	return Proposal{
-		ID: i.ProposalID, ChangeType: i.ChangeType, Name: i.Name, Hash: i.Hash, Account: i.Account,
+		ID: i.ProposalID, ChangeType: i.ChangeType, Name: i.Name, Hash: i.Hash, Twin: i.Twin, Account: i.Account,
 		Caller: Caller{Principal: i.Principal}, State: Unknown, Since: i.ClaimedAt, Spent: true,
 		MintedAt: i.MintedAt, ExpiresAt: i.MintedAt.Add(b.o.TTL), SendBy: i.SendBy,
 		Result:  &Result{Outcome: OutcomeUnknown, Name: i.Name, Detail: "another process sent it, and what became of it is not known here"},

@@ -24,7 +24,7 @@ func lineOf(e broker.Event) line {
 	if e.Kind == broker.EventRefused {
 		return l
 	}
-	l.Account, l.Since, l.Spent = p.Account, p.Since.UTC(), p.Spent
+	l.Account, l.Twin, l.Since, l.Spent = p.Account, p.Twin, p.Since.UTC(), p.Spent
 	l.MintedAt, l.ExpiresAt, l.AskUntil, l.SendBy = p.MintedAt.UTC(), p.ExpiresAt.UTC(), p.AskUntil.UTC(), p.SendBy.UTC()
 	if p.State != "" {
 		l.Outcome = p.State.Outcome()

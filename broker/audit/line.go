@@ -14,7 +14,7 @@ import (
 
 // line is one event as a file has it. The order of the fields is the order in
 // the file. Beside what the design lists there is what it takes to rebuild a
-// proposal from its lines alone (name, account, state, since, spent, the
+// proposal from its lines alone (name, account, twin, state, since, spent, the
 // deadlines, answer_state, answer_detail, result), and:
 //
 //   - file is the name of the file, in its first line only: a file that does not
@@ -34,6 +34,7 @@ type line struct {
 	Name            string              `json:"name,omitempty"`
 	Account         string              `json:"account,omitempty"` // a digest
 	RequestHash     broker.Hash         `json:"request_sha256,omitempty"`
+	Twin            string              `json:"twin,omitempty"` // a digest of the effect
 	Client          *client             `json:"client,omitempty"`
 	ProtocolVersion string              `json:"protocol_version,omitempty"`
 	State           broker.State        `json:"state,omitempty"` // after the event

@@ -14,8 +14,7 @@ import (
 
 // Replay rebuilds the proposals of every process of a state directory from the
 // lines alone, as far as something happened to them at since or later; the newest
-// comes first. They have no Payload and no Twin, and the uuid of a service token
-// is masked.
+// comes first. They have no Payload, and the uuid of a service token is masked.
 //
 // They stand where the last line has them. A pending one whose time has run out
 // is not yet expired here: nothing happens at that instant. One that is asking,
@@ -156,6 +155,7 @@ func (f *replayed) refused(l line) {
 func (f *replayed) event(l line) {
 	p := &f.p
 	p.ChangeType, p.Name, p.Hash, p.Account = l.ChangeType, l.Name, l.RequestHash, l.Account
+	setText(&p.Twin, cmp.Or(l.Twin, p.Twin))
 	p.MintedAt, p.Spent = l.MintedAt, p.Spent || l.Spent
 	if l.Price != nil {
 		l.Price.put(p)

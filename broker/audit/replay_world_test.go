@@ -130,7 +130,7 @@ func (a *api) Compile(t broker.ChangeType, spec []byte, _ time.Time) (broker.Req
 		return broker.Request{}, broker.Refuse(broker.ErrInvalidSpec, "pass a spec", "the spec is empty")
 	}
 	return broker.Request{
-		ChangeType: t, Name: "thing", Method: "POST", Path: "/things", Body: spec, Hash: broker.HashRequest(t, spec),
+		ChangeType: t, Name: "thing", Method: "POST", Path: "/things", Body: spec, Hash: broker.HashRequest(t, spec), Twin: "the effect",
 		Secrets: []string{"/key"}, Brief: broker.Brief{What: "a thing", Billable: true},
 	}, nil
 }
@@ -190,7 +190,7 @@ func (a *api) Quote(context.Context, broker.Request) pricing.Quote {
 
 // masked is p as the log may tell it.
 func masked(p broker.Proposal) broker.Proposal {
-	p.Payload, p.Twin = nil, ""
+	p.Payload = nil
 	if p.Result != nil && p.ChangeType == broker.ServiceTokenCreate && p.Result.UUID != "" {
 		r := *p.Result
 		r.UUID = p.ShownUUID()

@@ -64,6 +64,15 @@ type counter interface {
 	Counts(ctx context.Context) (pending, unknown int, err error)
 }
 
+// told returns what the audit logs of all processes of a state directory say.
+// What is broken there costs a hint; restore has reported it.
+func told(dir *audit.Dir) func(time.Time) []broker.Proposal {
+	return func(since time.Time) []broker.Proposal {
+		proposals, _ := audit.Replay(dir.Path(), since)
+		return proposals
+	}
+}
+
 // counted serves metrics on a loopback address. A port that is taken is a
 // warning: counting must not stop the server.
 func counted(ctx context.Context, addr string, l counter, log *slog.Logger) (*metrics.Metrics, error) {

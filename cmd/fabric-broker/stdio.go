@@ -151,7 +151,7 @@ func (c *config) record(p *parts, dir *audit.Dir) error {
 	} else {
 		memory := ledger.NewMemory(ledger.Options{})
 		restore(p.ending, dir, memory, p.now(), p.log)
-		kept, p.options.Restore = memory, memory.Restore
+		kept, p.options.Restore, p.options.Told = memory, memory.Restore, told(dir)
 		p.options.Intents, p.options.Halt = dir.Intents(), dir.Halt()
 	}
 	p.options.Ledger = kept

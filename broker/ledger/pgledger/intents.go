@@ -150,7 +150,7 @@ func (n *Intents) unclaimed(rows pgx.CollectableRow) (broker.Intent, error) {
 		return broker.Intent{}, err
 	}
 	i := broker.Intent{
-		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash, Principal: p.Caller.Principal,
+		Account: p.Account, ProposalID: p.ID, ChangeType: p.ChangeType, Name: p.Name, Hash: p.Hash, Twin: p.Twin, Principal: p.Caller.Principal,
 		MintedAt: p.MintedAt, ClaimedAt: p.Since, SendBy: p.SendBy, Since: p.MintedAt.Add(-time.Minute),
 	}
 	if p.Payload != nil {
