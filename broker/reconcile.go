@@ -7,8 +7,9 @@ import (
 )
 
 // Reconcile looks once for what became of a create whose answer was lost, and
-// records what it finds: exactly one asset is it; none, at the last look, is
-// absent; several stay undecided and are returned.
+// records what it finds: exactly one asset, which no other create may have made,
+// is it; none, at the last look, is absent; others stay undecided and are
+// returned.
 func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error) {
 	p, err := b.o.Ledger.Load(ctx, id)
 	if err != nil {
@@ -29,13 +30,13 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	found, err := b.find(ctx, searchFor(intents, p))
+	found, sure, err := b.mayBe(ctx, p, searchFor(intents, p))
 	if err != nil {
 		b.o.Log.WarnContext(ctx, "a lost create could not be looked for", "proposal", id, "err", err)
 		return p, nil, fmt.Errorf("broker: look for %s: %w", id, err)
 	}
 	switch {
-	case len(found) == 1:
+	case sure:
 		p, err = b.resolve(ctx, p, Created, Result{
 			Outcome: OutcomeCreated, UUID: found[0].UUID, Name: found[0].Name, State: found[0].State, Href: found[0].Href,
 			Detail: "found on the provider's side after its answer was lost",

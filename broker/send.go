@@ -231,7 +231,7 @@ func (b *Broker) create(ctx context.Context, p Proposal, r Request, i Intent) (C
 		hook("answered")
 	}
 	if res.Outcome == OutcomeUnknown && res.Code == ErrUpstreamRejected {
-		res = b.ours(ctx, res, i)
+		res = b.ours(ctx, p, res, i)
 	}
 	c := b.settle(ctx, p, stateOf(res.Outcome), res.Code, res)
 	if c.Proposal.State == Unknown {
@@ -243,14 +243,14 @@ func (b *Broker) create(ctx context.Context, p Proposal, r Request, i Intent) (C
 // ours decides about a refusal that our own create may have caused: a VLAN that
 // is in use may be in use by what was just made. Only after a look that found
 // none of ours it is a refusal.
-func (b *Broker) ours(ctx context.Context, res Result, i Intent) Result {
+func (b *Broker) ours(ctx context.Context, p Proposal, res Result, i Intent) Result {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	found, err := b.find(ctx, i.search())
+	found, sure, err := b.mayBe(ctx, p, i.search())
 	switch {
 	case err == nil && len(found) == 0:
 		res.Outcome = OutcomeRejected
-	case err == nil && len(found) == 1:
+	case sure:
 		f := found[0]
 		return Result{Outcome: OutcomeCreated, UUID: f.UUID, Name: f.Name, State: f.State, Href: f.Href, CorrelationID: res.CorrelationID}
 	default:

@@ -46,7 +46,7 @@ func (b *Broker) Status(ctx context.Context, c Caller, id ID, limit int) ([]Stat
 			if err == nil {
 				out[i].Proposal = now
 			}
-			if len(found) > 1 {
+			if s := out[i].Proposal.State; s == Unknown || s == Absent {
 				out[i].Candidates = found
 			}
 		}
