@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
+
 	"fabricbroker/broker"
 	"fabricbroker/broker/audit"
 )
@@ -76,16 +78,16 @@ func (c *resumeCmd) Run() error {
 		return err
 	}
 	defer o.close()
-	reason, err := o.halt.Halted(ctx)
-	if err != nil {
-		return err
-	}
+	reason, unread := o.halt.Halted(ctx)
 	if err := o.halt.Clear(ctx); err != nil {
 		return err
 	}
-	if reason == "" {
+	switch {
+	case unread != nil: // it halted all the same
+		_, err = fmt.Fprintln(os.Stdout, "resumed; why it was halted could not be read:", unread)
+	case reason == "":
 		_, err = fmt.Fprintln(os.Stdout, "nothing was halted")
-	} else {
+	default:
 		_, err = fmt.Fprintln(os.Stdout, "resumed; it was halted because:", broker.Quote(reason))
 	}
 	return err
@@ -102,8 +104,11 @@ type resolveCmd struct {
 // Run writes a person's last word into the file of the unresolved create, or its
 // row in the shared ledger. The server that holds it takes it from there.
 func (c *resolveCmd) Run() error {
-	if c.Absent && c.Reason == "" {
+	switch {
+	case c.Absent && c.Reason == "":
 		return usageError{errors.New("--absent needs --reason: say how you know that it does not exist")}
+	case !c.Absent && (len(c.Created) != 36 || uuid.Validate(c.Created) != nil): // an empty variable must not say "absent"
+		return usageError{fmt.Errorf("--created needs the asset's uuid as the provider shows it, not %q", c.Created)}
 	}
 	ctx := context.Background()
 	o, err := c.operated(ctx)
