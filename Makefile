@@ -71,15 +71,17 @@ $(SUITE)/node_modules/.package-lock.json: $(SUITE)/package-lock.json
 	@command -v npm >/dev/null || { echo "make conformance needs npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
 	cd $(SUITE) && npm ci
 
+CLIENTS := testdata/clients
 .PHONY: clients
-clients: ## Other people's MCP clients against the real programs; UPDATE=-update rewrites the README's table
-	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
-	  $(MAKE) -s testdata/clients/node_modules/.package-lock.json && cd testdata/clients && \
-	  go test -count=1 -parallel 40 -v . $(UPDATE) | grep -vE '^(=== |    --- PASS|        --- PASS)'; \
-	else echo "make clients: skipped, it needs Node 20 or later, with npm"; fi
+clients: node $(CLIENTS)/node_modules/.package-lock.json ## Run other people's MCP clients against the real programs (needs Node.js 20); UPDATE=-update rewrites the README's table
+	cd $(CLIENTS) && go test -count=1 -parallel 40 -v . $(UPDATE) | grep -vE '^(=== (RUN|PAUSE|CONT)| +--- PASS)'
 
-testdata/clients/node_modules/.package-lock.json: testdata/clients/package-lock.json
-	@cd testdata/clients && npm ci --no-progress --loglevel=error >/dev/null
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json
+	cd $(CLIENTS) && npm ci --no-progress --loglevel=error
+
+.PHONY: node
+node:
+	@command -v node >/dev/null && command -v npm >/dev/null || { echo "this needs Node.js 20 or later with npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
 
 .PHONY: bench
 bench: build ## Benchmark beside a floor server: a table of medians and p99 (Linux)

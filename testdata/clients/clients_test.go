@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,9 +57,9 @@ func TestClients(t *testing.T) {
 	if len(creates) > 0 {
 		t.Errorf("creates that nobody asked for: %v", creates)
 	}
-	t.Logf("%d runs, %d approvals, as many creates", len(saw), approved)
+	t.Logf("%d runs, %d yeses in time, as many creates", len(saw), approved)
 	if !t.Failed() && len(saw) == len(rs) {
-		checkTable(t, saw)
+		checkTable(t, table(t, saw))
 	}
 }
 
@@ -139,14 +139,15 @@ func (w *world) script(t *testing.T, r run, env []string, j job.Job) (saw job.Sa
 	return saw
 }
 
-// settle waits until the proposal is as it has to be, and returns how it is.
+// settle waits until the proposal is as it has to be, or has ended otherwise,
+// and returns how it is.
 func (w *world) settle(t *testing.T, r run, state string) string {
 	t.Helper()
-	var last record
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if last = recorded(t, state); last.State == r.want() {
-			break
-		}
+	open := []string{"", "pending", "asking", "approved", "sending"}
+	last := recorded(t, state)
+	for end := time.Now().Add(patience); last.State != r.want() && slices.Contains(open, last.State) && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+		last = recorded(t, state)
 	}
 	if era := map[bool]string{true: modern, false: legacy}[last.ProtocolVersion >= "2026-07-28"]; era != r.era {
 		t.Errorf("it spoke %s", last.ProtocolVersion)
@@ -166,21 +167,23 @@ func (r run) check(t *testing.T, got result) {
 	if got.Asked != (r.answer != "none") || got.Code != (r.answer == "code") {
 		t.Errorf("the form: %+v", got)
 	}
-	if got.Read == 0 && !(r.script == "mcpdo" && r.answer != "accept") {
+	if got.Read == 0 && (r.script != "mcpdo" || r.answer == "accept") {
 		t.Error("it read nothing")
 	}
-	// What the agent is told is what is on record.
+	// What the agent is told is what is on record, but that whoever gives up and
+	// asks at once may be faster than the record of it.
 	told := got.state
-	if told == "created" {
+	gaveUp := r.answer == "slow" && got.state == "call_cancelled"
+	switch {
+	case told == "created":
 		told = "accepted"
-	}
-	if r.answer == "lost" {
+	case r.answer == "lost":
 		told = "" // it is dead
 	}
-	if got.Status != told {
+	if got.Status != told && (!gaveUp || got.Status != "asking") {
 		t.Errorf("it was told %q, want %q: %s", got.Status, told, got.Error)
 	}
-	if lost := r.answer == "slow" && r.givesUp && r.era == legacy || r.except != nil && got.state == "asking"; lost != (got.Error != "") {
-		t.Errorf("its confirm: %q", fmt.Sprint(got.Error))
+	if noResult := gaveUp || r.answer == "empty" && got.state == "asking"; noResult != (got.Error != "") {
+		t.Errorf("its confirm ended with %q", got.Error)
 	}
 }

@@ -21,4 +21,8 @@
 //
 // Where a confirm brings no result, the script asks what became of it, as an
 // agent is told to.
+//
+// package.json overrides vite, which the Inspector has for its web page: 8.4.0
+// names a package for Windows that `npm ci` wants in the lock file even where it
+// cannot be had.
 package clients

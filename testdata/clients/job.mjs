@@ -2,7 +2,7 @@
 // argument, the person's answer to a form, and the one line that they print.
 // doc.go says what the fields mean.
 export const job = JSON.parse(process.argv[2]);
-export const saw = { read: 0, asked: false, code: false, status: '', error: '', timeout_ms: 0 };
+export const saw = { read: 0, asked: false, code: false, status: '', error: '' };
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 

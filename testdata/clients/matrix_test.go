@@ -15,9 +15,10 @@ type client struct {
 	// which the person is asked. canWait says that progress can extend it.
 	givesUp, canWait bool
 	// except are states that differ from the usual ones through the client,
-	// by era, transport and answer. know says why.
+	// by era, transport and answer.
 	except map[string]string
-	know   string
+	// know is what a person there has to know.
+	know string
 }
 
 const legacy, modern = "legacy", "modern"
@@ -30,20 +31,22 @@ var (
 var clients = []client{
 	{
 		script: "ts1", pkg: "@modelcontextprotocol/sdk", eras: []string{legacy}, givesUp: true, canWait: true,
-		know: "gives a call 60 s. `resetTimeoutOnProgress` with an `onprogress` handler lets it wait as long as the server does, `timeout` sets another limit",
+		know: "gives a call 60 s. With `resetTimeoutOnProgress` and `onprogress` it waits as long as the server does; `timeout` sets another limit",
 	},
 	{
 		script: "ts2", pkg: "@modelcontextprotocol/client", eras: both, givesUp: true, canWait: true,
-		know: "as version 1; no limit while a person is asked in 2026-07-28, which `versionNegotiation` has to ask for",
+		know: "as version 1, but has no limit in 2026-07-28, which `versionNegotiation` has to ask for",
 	},
 	{
 		script: "mcpdo", pkg: "@modelcontextprotocol/inspector", eras: both, givesUp: true,
-		know: "gives a call 60 s up to 2025-11-25, and nothing raises it (`requestTimeout` of its catalog is not read): answer in time, or connect with `--era modern`",
+		know: "`mcpdo` gives a call 60 s up to 2025-11-25, and `requestTimeout` in its catalog does not raise that: connect with `--era modern`",
 	},
 	{
 		script: "mcpgo", pkg: "github.com/mark3labs/mcp-go", eras: both,
 		except: map[string]string{"legacy http slow": "timed_out"},
-		know:   "no limit, but over HTTP up to 2025-11-25 it drops an answer that took more than 30 s, and nothing raises that: use 2026-07-28, its default",
+		// handleIncomingRequest of its transport/streamable_http.go: 30 s for the
+		// handler and for the POST of its answer.
+		know: "no limit, but over HTTP up to 2025-11-25 it drops an answer that took more than 30 s, and nothing raises that: use 2026-07-28, its default",
 	},
 	{
 		script: "gosdk", pkg: "github.com/modelcontextprotocol/go-sdk", eras: both,
@@ -51,25 +54,25 @@ var clients = []client{
 			"legacy stdio empty": "failed", "legacy http empty": "failed",
 			"modern stdio empty": "asking", "modern http empty": "asking",
 		},
-		know: "no limit but the context's. It does not send a form that was not filled in: the call fails, and in 2026-07-28 the server never hears of it",
+		know: "no limit but its context's. It checks a form before it sends it: `{}` fails there, and in 2026-07-28 the server never hears of it",
 	},
 }
 
-// answers are the columns of the table. What takes long comes first in a run.
+// answers are the columns of the table.
 var answers = []struct {
 	name, column string
 	patient      bool // most of its time it waits
 }{
-	{"slow", "a yes after 65 s", true},
-	{"kept", "", true},
-	{"late", "a yes too late", true},
-	{"lost", "connection lost", true},
 	{"accept", "yes", false},
 	{"code", "yes, with the code", false},
+	{"slow", "yes, after 65 s", true},
+	{"kept", "", true},
+	{"late", "yes, too late", true},
 	{"decline", "no", false},
 	{"cancel", "closed", false},
 	{"empty", "`{}`", false},
 	{"none", "no forms", false},
+	{"lost", "connection lost", true},
 }
 
 // run is one row of the matrix.
@@ -80,15 +83,17 @@ type run struct {
 	vlan                   int // one of its own: else it would be a second one of the same thing
 }
 
+// matrix is every run, those first that wait for most of their time.
 func matrix() (rs []run) {
-	for _, a := range answers {
-		for _, c := range clients {
-			for _, era := range c.eras {
-				for _, transport := range transports {
-					if a.name == "kept" && (!c.canWait || era == modern) {
-						continue
+	for _, patient := range []bool{true, false} {
+		for _, a := range answers {
+			for _, c := range clients {
+				for _, era := range c.eras {
+					for _, transport := range transports {
+						if a.patient == patient && (a.name != "kept" || c.canWait && era == legacy) {
+							rs = append(rs, run{c, era, transport, a.name, patient, 1000 + len(rs)})
+						}
 					}
-					rs = append(rs, run{c, era, transport, a.name, a.patient, 1000 + len(rs)})
 				}
 			}
 		}

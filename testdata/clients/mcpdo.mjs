@@ -42,10 +42,11 @@ const call = async (name, args) => structured(await mcpdo('tools/call', name, JS
 
 const [command, ...args] = job.command ?? [];
 const server = job.url ? { type: 'http', url: job.url } : { type: 'stdio', command, args, env: process.env };
-writeFileSync(env.MCP_CATALOG_PATH, JSON.stringify({ mcpServers: { broker: server } }));
+writeFileSync(env.MCP_CATALOG_PATH, JSON.stringify({ mcpServers: { broker: { ...server, requestTimeout: 600_000 } } }));
 mkdirSync(env.MCP_INSPECTOR_DAEMON_DIR);
 try {
   await mcpdo('connect', 'broker', '--connect-timeout', '60000', '--era', job.era, '--elicit', job.answer === 'none' ? 'off' : 'form');
+  // Once is enough: a command takes a second.
   if (job.answer === 'accept') saw.read = (await call('fabric_search', { kind: 'port' })).items.length;
   const proposed = await call('fabric_propose_change', job.propose);
   await keep(call, () => call('fabric_confirm_change', { confirm_token: proposed.confirm_token }), proposed);

@@ -2,11 +2,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { DEFAULT_REQUEST_TIMEOUT_MSEC } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { drive, job, onForm, saw } from './job.mjs';
+import { drive, job, onForm } from './job.mjs';
 
-saw.timeout_ms = DEFAULT_REQUEST_TIMEOUT_MSEC;
 const capabilities = job.answer === 'none' ? {} : { elicitation: {} };
 const client = new Client({ name: 'ts1', version: '1' }, { capabilities });
 if (capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, onForm);

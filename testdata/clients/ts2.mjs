@@ -1,9 +1,8 @@
 // The official TypeScript client, version 2.
-import { Client, DEFAULT_REQUEST_TIMEOUT_MSEC, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { drive, job, onForm, saw } from './job.mjs';
+import { drive, job, onForm } from './job.mjs';
 
-saw.timeout_ms = DEFAULT_REQUEST_TIMEOUT_MSEC;
 const capabilities = job.answer === 'none' ? {} : { elicitation: { form: {} } };
 const mode = job.era === 'modern' ? { pin: '2026-07-28' } : 'legacy';
 const client = new Client({ name: 'ts2', version: '1' }, { capabilities, versionNegotiation: { mode } });

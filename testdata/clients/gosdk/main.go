@@ -22,7 +22,7 @@ func connect(ctx context.Context, s *job.Script) (job.Call, error) {
 	}
 	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: s.URL}
 	if s.URL == "" {
-		transport = &mcp.CommandTransport{Command: exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)}
+		transport = &mcp.CommandTransport{Command: exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)} //nolint:gosec // the job says what to start
 	}
 	version := "2026-07-28"
 	if s.Era == "legacy" {

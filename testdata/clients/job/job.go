@@ -31,8 +31,6 @@ type Saw struct {
 	Code   bool   `json:"code"`   // the form wants a code
 	Status string `json:"status"` // of the human confirmation
 	Error  string `json:"error"`  // what the confirm ended with instead of a result
-	// TimeoutMS is the client's default timeout, 0 where it has none.
-	TimeoutMS int64 `json:"timeout_ms"`
 }
 
 // Script is a script that runs.
@@ -140,7 +138,7 @@ func (s *Script) Form(message string, schema any) (action string, content Object
 	case "empty":
 		yes = Object{}
 	case "late", "slow":
-		time.Sleep(time.Duration(s.ThinkMS) * time.Millisecond)
+		<-time.After(time.Duration(s.ThinkMS) * time.Millisecond)
 	case "lost":
 		s.print()
 		_ = kill()
