@@ -60,7 +60,7 @@ func lock(ctx context.Context, q querier, sql string, args ...any) error {
 
 // SendBatch implements querier. The results must be closed, and that may be what
 // fails.
-func (t *tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+func (t *tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults { //nolint:contextcheck // see after
 	r := &results{}
 	all := b
 	if t.waits != nil {
@@ -70,7 +70,7 @@ func (t *tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	}
 	if t.ending {
 		all.Queue("commit")
-		ctx, r.commits, t.ending, t.ended = t.after, true, false, true //nolint:fatcontext // see after
+		ctx, r.commits, t.ending, t.ended = t.after, true, false, true
 	}
 	r.BatchResults = t.conn.SendBatch(ctx, all)
 	return r

@@ -147,15 +147,24 @@ func (l *load) paced(during time.Duration) error {
 	for _, s := range sites {
 		s.forget()
 	}
+	d, err := l.database()
+	if err != nil {
+		return err
+	}
 	every := time.NewTicker(60 * time.Millisecond)
 	defer every.Stop()
 	for end := time.Now().Add(during); time.Now().Before(end); <-every.C {
 		_, _ = l.flow(sites[int(l.n.Load())%len(sites)]) // counted
+		if err := d.sample(); err != nil {
+			return err
+		}
 	}
 	l.check("paced", sites...)
 	l.table.add(row{figure: "confirm, 1,000 settled", unit: ms, ours: little.confirms, floor: memory.confirms, added: 5})
 	l.table.add(row{figure: "confirm, 100,000 settled", unit: ms, ours: much.confirms, floor: memory.confirms, added: 5})
 	l.table.add(row{figure: "confirm, 100,000 beside 1,000 settled", unit: ms, ours: much.confirms, floor: little.confirms, times: 1.1})
+	l.table.add(row{figure: "PostgreSQL: one round trip", unit: ms, ours: d.trips[""]})
+	l.table.add(row{figure: "PostgreSQL: one synced change", unit: ms, ours: d.commits[""]})
 	l.table.add(row{figure: "propose, 1,000 settled", unit: ms, ours: little.proposes, floor: memory.proposes})
 	l.table.add(row{figure: "propose, 100,000 settled", unit: ms, ours: much.proposes, floor: memory.proposes})
 	return l.stop(little.propose, much.propose, m)
