@@ -115,6 +115,9 @@ func (b *Broker) claim(ctx context.Context, i Intent) error {
 		}
 		return Refuse(ErrSameRequestUnresolved, nextStep(ErrSameRequestUnresolved), "the very same request is being sent, or was sent and its outcome is not known")
 	}
+	if errors.Is(err, ErrLedgerUnavailable) { // where intents are rows of the ledger
+		return b.ledgerFailed(ctx, err)
+	}
 	b.o.Log.ErrorContext(ctx, "intent not written", "proposal", i.ProposalID, "err", err)
 	return Refuse(ErrAuditUnavailable, nextStep(ErrAuditUnavailable), "the intent to create could not be written and synced; nothing was sent")
 }

@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -38,6 +39,12 @@ func TestApprovedAndStopped(t *testing.T) {
 		{rule: "the claim fails", code: broker.ErrAuditUnavailable, // I7
 			before: func(_ *testing.T, w *world, _ broker.Proposed) {
 				w.intents.setFail(func(string) error { return errFault })
+			}},
+		{rule: "the claim fails with its ledger", code: broker.ErrLedgerUnavailable, // I7
+			before: func(_ *testing.T, w *world, _ broker.Proposed) {
+				w.intents.setFail(func(string) error {
+					return fmt.Errorf("%w: %w", broker.ErrAuditUnavailable, broker.ErrLedgerUnavailable)
+				})
 			}},
 		{rule: "the claim is taken", code: broker.ErrSameRequestUnresolved, // I12
 			before: func(t *testing.T, w *world, p broker.Proposed) {
