@@ -71,11 +71,10 @@ type result struct {
 
 // drive makes one run.
 func (w *world) drive(t *testing.T, r run) result {
-	dir, err := os.MkdirTemp("", "mcp") // short: a daemon has its socket in it
-	if err != nil {
+	dir := filepath.Join(w.dir, r.asset())
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	ask, think := r.times()
 	env := w.env(dir, ask)
 	j := job.Job{Era: r.era, Answer: r.answer, ThinkMS: think.Milliseconds(), Propose: r.proposal()}

@@ -30,7 +30,7 @@ const (
 
 // world is the programs and the simulator that all runs share.
 type world struct {
-	bin         string
+	bin, dir    string
 	api, manage string
 }
 
@@ -39,7 +39,16 @@ func newWorld(t *testing.T) *world {
 	if _, err := os.Stat("node_modules"); err != nil {
 		t.Fatal("the clients are not installed: make clients does that")
 	}
-	w := &world{bin: t.TempDir()}
+	dir, err := os.MkdirTemp("", "mcp") // short: daemons have their sockets in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // what a dead client started may still be ending
+		for end := time.Now().Add(10 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	w := &world{bin: t.TempDir(), dir: dir}
 	for _, b := range [][]string{{"../..", "./cmd/fabric-broker", "./cmd/fabric-sim"}, {".", "./gosdk", "./mcpgo"}} {
 		cmd := exec.Command("go", append([]string{"build", "-o", w.bin}, b[1:]...)...)
 		cmd.Dir = b[0]
