@@ -37,6 +37,7 @@ type provider struct {
 	secrets  []string
 	brief    broker.Brief
 	differs  []broker.Difference
+	twins    []broker.Asset
 	drift    string // appended to every body that is compiled
 	twin     string
 	validate func(context.Context, broker.Request) error
@@ -81,7 +82,7 @@ func (p *provider) Validate(ctx context.Context, r broker.Request) (broker.Valid
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.passed[string(r.Body)] = true
-	return broker.Validation{Brief: p.brief, Differences: p.differs}, nil
+	return broker.Validation{Brief: p.brief, Differences: p.differs, Twins: p.twins}, nil
 }
 
 func (p *provider) Create(ctx context.Context, r broker.Request, id broker.ID, sendBy time.Time) (res broker.Result) {

@@ -1,19 +1,12 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
-
-	"fabricbroker/pricing"
 )
-
-// recheckTimeout bounds the last dry run and price. It is part of the time in
-// which a create may leave, so that a claimed intent is never sent later.
-var recheckTimeout = 45 * time.Second
 
 // beforeTimeout bounds the search for what matches before the create is sent.
 const beforeTimeout = 10 * time.Second
@@ -131,31 +124,6 @@ func (b *Broker) release(ctx context.Context, p Proposal) {
 	}
 	b.claims.ended(p, err == nil)
 }
-
-// recheck has the very bytes judged and priced once more: what was true when
-// the person was asked may not be true any more. A price that cannot be had
-// changes nothing, and is said.
-func (b *Broker) recheck(ctx context.Context, p Proposal, r Request) (notes []string, err error) {
-	if !b.o.Recheck {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, recheckTimeout)
-	defer cancel()
-	_, q, err := b.validate(ctx, r)
-	switch {
-	case err != nil:
-		return nil, err
-	case !q.Priced && p.Quote.Priced:
-		return []string{"the price could not be looked up again before the create: " + q.Note}, nil
-	case q.Priced && !p.Quote.Same(q):
-		return nil, Refuse(ErrPriceChanged, nextStep(ErrPriceChanged),
-			"price changed since the person was asked: it was %s (%s) and is now %s (%s); nothing was sent",
-			p.Quote, why(p.Quote), q, why(q))
-	}
-	return nil, nil
-}
-
-func why(q pricing.Quote) string { return cmp.Or(q.Basis, q.Note) }
 
 // stopClaimed ends a proposal that its last dry run or price has stopped. A dry
 // run that created something counts as its create: nothing more is sent.

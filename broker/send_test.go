@@ -80,6 +80,34 @@ func TestApprovedAndStopped(t *testing.T) {
 			}, set: func(o *broker.Options) { o.AskTimeout = time.Hour }},
 		{rule: "the price moved", code: broker.ErrPriceChanged, before: newPrice(monthly("10.01"))},
 		{
+			rule: "the dry run would change something now", code: broker.ErrDryRunUnclear,
+			before: func(_ *testing.T, w *world, _ broker.Proposed) {
+				w.provider.set(func(p *provider) {
+					p.differs = []broker.Difference{{Path: "bandwidth_mbps", Sent: "50", Returned: "500"}}
+				})
+			},
+		},
+		{
+			rule: "one of the same effect has turned up", code: broker.ErrPreflightFailed,
+			before: func(_ *testing.T, w *world, _ broker.Proposed) {
+				w.provider.set(func(p *provider) { p.twins = []broker.Asset{{UUID: uuid}} })
+			},
+		},
+		{
+			rule: "one of the same effect was made since", code: broker.ErrPreflightFailed,
+			before: func(t *testing.T, w *world, _ broker.Proposed) {
+				time.Sleep(time.Second)
+				w.settleAs(t, broker.OutcomeCreated, `{"name":"other"}`)
+			}, set: sameEffect,
+		},
+		{
+			rule: "one of the same effect was lost since", code: broker.ErrPreflightFailed,
+			before: func(t *testing.T, w *world, _ broker.Proposed) {
+				time.Sleep(time.Second)
+				w.settleAs(t, broker.OutcomeUnknown, `{"name":"other"}`)
+			}, set: sameEffect,
+		},
+		{
 			rule: "the daily ceiling", code: broker.ErrDailyCeiling,
 			before: func(t *testing.T, w *world, _ broker.Proposed) {
 				other := w.proposeAs(t, ada, []byte(`{"name":"other"}`))
@@ -119,6 +147,43 @@ func TestApprovedAndStopped(t *testing.T) {
 					t.Errorf("first %q, then %q", r.Message, again.Message)
 				}
 			}, set)
+		})
+	}
+}
+
+// sameEffect has whatever is proposed have the same effect.
+func sameEffect(o *broker.Options) {
+	o.Provider.(*provider).twin = "effect" //nolint:forcetypeassert // a fake of the test
+}
+
+// What the person was told of stops nothing, nor what costs nothing.
+func TestATwinThatStopsNothing(t *testing.T) {
+	asset := []broker.Asset{{UUID: uuid}}
+	for rule, tc := range map[string]struct {
+		before, asked func(w *world, t *testing.T)
+	}{
+		"told as an asset": {before: func(w *world, _ *testing.T) { w.provider.set(func(p *provider) { p.twins = asset }) }},
+		"told as a create": {
+			before: func(w *world, t *testing.T) { w.settleAs(t, broker.OutcomeCreated, `{"name":"other"}`) },
+			asked:  func(w *world, _ *testing.T) { w.provider.set(func(p *provider) { p.twins = asset }) },
+		},
+		"of what costs nothing": {
+			before: func(w *world, _ *testing.T) { w.provider.set(func(p *provider) { p.brief.Billable = false }) },
+			asked:  func(w *world, _ *testing.T) { w.provider.set(func(p *provider) { p.twins = asset }) },
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				tc.before(w, t)
+				time.Sleep(time.Second)
+				p, _ := w.ask(t)
+				if tc.asked != nil {
+					tc.asked(w, t)
+				}
+				if c, err := w.Complete(t.Context(), p.Proposal.ID, yes); err != nil || c.Proposal.State != broker.Created {
+					t.Errorf("got %s, %v", c.Proposal.State, err)
+				}
+			}, sameEffect)
 		})
 	}
 }
