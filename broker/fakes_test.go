@@ -180,6 +180,7 @@ type intents struct {
 	held map[string]broker.Intent
 	fail func(op string) error
 	gate func(context.Context) // called without a lock
+	heir bool
 }
 
 func (in *intents) Claim(ctx context.Context, i broker.Intent) error {
@@ -224,7 +225,20 @@ func (in *intents) List(context.Context) ([]broker.Intent, error) {
 	return out, nil
 }
 
-func (in *intents) Adopt(context.Context, broker.Intent) (bool, error) { return false, nil }
+// Adopt is for the heir of a process that is gone.
+func (in *intents) Adopt(context.Context, broker.Intent) (bool, error) { return in.heir, nil }
+
+// judge is a person's verdict on id.
+func (in *intents) judge(id broker.ID, v broker.Verdict) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for key, i := range in.held {
+		if i.ProposalID == id {
+			i.Verdict = &v
+			in.held[key] = i
+		}
+	}
+}
 
 func (in *intents) fault(op string) error {
 	if in.fail == nil {

@@ -24,9 +24,7 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 		b.o.Log.ErrorContext(ctx, "unresolved creates cannot be listed", "err", err)
 	}
 	if v := verdictOn(intents, id); v != nil {
-		err := b.apply(ctx, p, *v)
-		now, lerr := b.o.Ledger.Load(ctx, id)
-		return now, nil, errors.Join(err, lerr)
+		return b.judged(ctx, p, *v)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -34,6 +32,11 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 	if err != nil {
 		b.o.Log.WarnContext(ctx, "a lost create could not be looked for", "proposal", id, "err", err)
 		return p, nil, fmt.Errorf("broker: look for %s: %w", id, err)
+	}
+	if now, err := b.o.Intents.List(ctx); err == nil {
+		if v := verdictOn(now, id); v != nil { // given while it was looked for: a person has the last word
+			return b.judged(ctx, p, *v)
+		}
 	}
 	switch {
 	case sure:
@@ -48,6 +51,12 @@ func (b *Broker) Reconcile(ctx context.Context, id ID) (Proposal, []Asset, error
 		})
 	}
 	return p, found, err
+}
+
+func (b *Broker) judged(ctx context.Context, p Proposal, v Verdict) (Proposal, []Asset, error) {
+	err := b.apply(ctx, p, v)
+	now, lerr := b.o.Ledger.Load(ctx, p.ID)
+	return now, nil, errors.Join(err, lerr)
 }
 
 // find never lets a look end the process.

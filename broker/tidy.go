@@ -98,7 +98,7 @@ func (b *Broker) adopt(ctx context.Context, i Intent) {
 	if !mine {
 		return
 	}
-	if p, err := b.o.Ledger.Load(ctx, i.ProposalID); err == nil && p.State.Settled() {
+	if p, err := b.o.Ledger.Load(ctx, i.ProposalID); err == nil && (p.State.Settled() || p.State == Absent) {
 		// It died between recording how it ended and giving the intent up.
 		b.release(ctx, p)
 		return
