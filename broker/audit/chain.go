@@ -29,16 +29,17 @@ type chain struct {
 	torn bool
 }
 
-// openLog opens a file of the log.
+// openLog opens a file of the log. A pipe in its place would keep the reader
+// waiting for ever: it is looked at before it is opened.
 func openLog(path string) (*os.File, error) {
-	in, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no plain file", path), in.Close())
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no plain file", path)
 	}
-	return in, nil
+	return os.Open(path)
 }
 
 // readLines calls f with every line, without its newline, and returns what stands
