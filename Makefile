@@ -5,6 +5,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT  := mvdan.cc/gofumpt@v0.9.2
 FUZZTIME ?= 10s
 CRASH_KILLS ?= 300
+REPLICA_PROPOSALS ?= 500
 LOAD_TIME ?= 60s
 
 .PHONY: help
@@ -40,7 +41,7 @@ lint: ## golangci-lint
 
 .PHONY: test
 test: ## All tests, with race detector and in random order
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout 15m ./...
 
 .PHONY: fabrictest
 fabrictest: ## The wire against the specification and the official SDK, in a module of its own
@@ -60,6 +61,10 @@ fuzz: ## Every fuzz target for FUZZTIME
 .PHONY: crash
 crash: ## Kill the program at every step and at random moments, CRASH_KILLS times, and count
 	CRASH_KILLS=$(CRASH_KILLS) go test -tags crash -run 'Crash|Stopped' -parallel 8 -count=1 -v ./cmd/fabric-broker | grep -E '^(---|PASS|FAIL|ok)|kills,|crash_test.go'
+
+.PHONY: replicas
+replicas: ## Race REPLICA_PROPOSALS proposals over three processes at one PostgreSQL, and take the PostgreSQL away
+	REPLICA_PROPOSALS=$(REPLICA_PROPOSALS) go test -run 'Replicas(Race|LoseTheirLedger)' -count=1 -v ./cmd/fabric-broker | grep -vE '^=== '
 
 # npm writes the second file when it has installed what the first one says. It
 # brings a Node.js that is new enough, whichever npm itself runs on.
