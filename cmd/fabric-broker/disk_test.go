@@ -94,6 +94,7 @@ func rename(t *testing.T, from, to string) {
 
 // I7: no record, no send; and when the disk is back, so is the server.
 func TestDiskFailsBeforeTheCreate(t *testing.T) {
+	t.Parallel()
 	for name, disk := range badDisks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,6 +124,7 @@ func TestDiskFailsBeforeTheCreate(t *testing.T) {
 // A disk that fails while the create is under way takes nothing from its answer,
 // and the record is made when the disk is back.
 func TestDiskFailsAfterTheCreate(t *testing.T) {
+	t.Parallel()
 	for name, disk := range badDisks {
 		for _, heals := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/heals %v", name, heals), func(t *testing.T) {

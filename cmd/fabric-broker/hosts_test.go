@@ -30,6 +30,7 @@ type hostServer struct {
 
 // The golden files hold what a person gets, stdout and stderr.
 func TestConfigOfEachHost(t *testing.T) {
+	t.Parallel()
 	for _, h := range hosts {
 		t.Run(h.name, func(t *testing.T) {
 			code, stdout, stderr := execute(t, []string{asBinary + "=1"}, "", "config", h.name)

@@ -75,6 +75,7 @@ func ring(t *testing.T, keys ...seal.Key) *seal.Keyring {
 // another asks about and a third sends. Nobody's clock but the database's ends
 // anything, and that does.
 func TestHTTPReplicasWithClocksAnHourApart(t *testing.T) {
+	t.Parallel()
 	pg := newPostgres(t)
 	w := newWorld(t)
 	at := func(off, ttl time.Duration) *peer {

@@ -19,6 +19,7 @@ func newPostgres(t *testing.T) *pgtest.Server {
 // Two replicas at one ledger: any of them confirms what another proposed, and a
 // ledger that is away refuses mutations while reads go on.
 func TestHTTPReplicasShareALedger(t *testing.T) {
+	t.Parallel()
 	pg := newPostgres(t)
 	sim, api := simulator(t)
 	env := mutating(t, api, t.TempDir()+"/one", "EQUINIX_MCP_LEDGER_DSN="+pg.DSN("public"))

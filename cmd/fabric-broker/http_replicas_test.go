@@ -178,6 +178,7 @@ func proposals() int {
 // confirm at once. One of them is asked and gets its create; the others are told
 // that the token is used.
 func TestHTTPReplicasRace(t *testing.T) {
+	t.Parallel()
 	const callers = 8
 	n := proposals()
 	f := newFleet(t, 3, 50)
@@ -238,6 +239,7 @@ func TestHTTPReplicasRace(t *testing.T) {
 // told that the ledger is away tries again, at another replica. Nothing is created
 // twice, and nothing without a record.
 func TestHTTPReplicasLoseTheirLedger(t *testing.T) {
+	t.Parallel()
 	n := min(proposals(), 200)
 	middle := n / 3
 	f := newFleet(t, 3, 20)

@@ -220,6 +220,7 @@ func TestHTTPProcessEndsWhileAsked(t *testing.T) {
 
 // SIGTERM in the middle of a create: it is finished, recorded, and answered. I2.
 func TestHTTPProcessEndsWhileSending(t *testing.T) {
+	t.Parallel()
 	for _, era := range eras[1:] {
 		for name, sig := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": os.Interrupt} {
 			t.Run(name+"/"+era, func(t *testing.T) {
@@ -281,6 +282,7 @@ func TestHTTPReadiness(t *testing.T) {
 
 // I9: nothing that a server over HTTP writes to its log is a secret.
 func TestHTTPLogHasNoSecrets(t *testing.T) {
+	t.Parallel()
 	_, api := simulator(t)
 	env := mutating(t, api, t.TempDir()+"/state", "EQUINIX_MCP_LOG_LEVEL=debug")
 	s := startHTTP(t, env)

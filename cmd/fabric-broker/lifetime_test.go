@@ -20,6 +20,7 @@ import (
 // I2, I7: whatever ends the process, a create that has begun is finished and
 // recorded before it goes.
 func TestCreateInFlightIsFinished(t *testing.T) {
+	t.Parallel()
 	ends := map[string]struct {
 		end  func(*process)
 		code int
@@ -111,6 +112,7 @@ func TestPromptEndsWithTheProcess(t *testing.T) {
 
 // I12: two processes of one state directory send one create of one request.
 func TestTwoProcessesConfirmTheSameRequest(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{"2025-11-25", modern} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()

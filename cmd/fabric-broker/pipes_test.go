@@ -12,6 +12,7 @@ import (
 // A host that goes away with every pipe while the create is under way learns
 // from the next start what became of it.
 func TestAllPipesClosedAfterTheCreate(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{"2025-11-25", modern} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()

@@ -33,6 +33,7 @@ func dockerfile(t *testing.T) (out [][2]string) {
 // binaries need no library, know their version, and have none of the hooks that
 // let a test crash the process at a chosen point.
 func TestReleaseBinaries(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir() + "/"
 	for _, in := range dockerfile(t) {
 		build, isBuild := strings.CutPrefix(in[1], "go build ")

@@ -27,6 +27,7 @@ import (
 //
 // $SIM is the address of a simulator.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

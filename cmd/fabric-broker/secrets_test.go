@@ -184,6 +184,7 @@ func secretFaults() map[string]fabricsim.Action {
 // dry run, the create and the look-ups; then everything that the program has
 // said and kept is searched.
 func TestNoSecretIsPrinted(t *testing.T) {
+	t.Parallel()
 	for name, s := range secretSpecs {
 		for _, era := range []string{"2025-11-25", modern} {
 			t.Run(name+"/"+era, func(t *testing.T) {
@@ -358,6 +359,7 @@ func (w *secretWorld) permitted(t *testing.T, line string, given map[string]bool
 
 // A log-in that is refused, with an answer that repeats the credentials.
 func TestNoSecretOfALogInIsPrinted(t *testing.T) {
+	t.Parallel()
 	for name, env := range map[string][]string{
 		"client credentials": {"EQUINIX_API_CLIENTSECRET=MarkedClientSecret-5d1e"},
 		"token":              {"EQUINIX_API_CLIENTID=", "EQUINIX_API_CLIENTSECRET=", "EQUINIX_API_TOKEN=MarkedApiToken-77ab"},

@@ -10,6 +10,7 @@ import (
 // A second one of the same thing is a second bill. The search may not have the
 // first one yet; what any process of the state directory did is told all the same.
 func TestATwinThatAnotherProcessMadeIsTold(t *testing.T) {
+	t.Parallel()
 	network := func(mail string) map[string]any {
 		return map[string]any{
 			"type": "IPWAN", "name": "wan", "scope": "GLOBAL", "project_id": testProject, "notification_emails": []string{mail},

@@ -176,6 +176,7 @@ func startProgram(t *testing.T, env ...string) *program {
 // stdout is a JSON-RPC message, and each request gets one response. I9: no
 // secret of a session is on stderr.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/sessions/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sessions: %v", err)

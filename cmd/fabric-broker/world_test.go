@@ -36,6 +36,11 @@ func TestMain(m *testing.M) {
 		_ = os.Unsetenv(asBinary)
 		os.Exit(run(os.Args[1:]))
 	}
+	// Most parallel tests wait for processes, so that more of them fit than there
+	// are cores. What the command line says still counts.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
