@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -92,8 +93,14 @@ func serve(ending context.Context, a assembled, on mcp.Transport, create time.Du
 }
 
 // isDisconnect reports whether err only says that the other end went away.
+// The SDK closes its reader too when it cannot write.
 func isDisconnect(err error) bool {
-	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
+	for _, gone := range []error{mcp.ErrConnectionClosed, syscall.EPIPE, os.ErrClosed, io.ErrClosedPipe} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
 }
 
 // parts builds what the configuration asks for. Nothing is sent: an API that
