@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,40 +26,29 @@ import (
 // broken chain is reported and stops nothing. Without proposals the error means
 // that the directory could not be read.
 func Replay(dir string, since time.Time) ([]broker.Proposal, error) {
-	names, err := logNames(dir)
-	if err != nil {
-		return nil, fmt.Errorf("audit: replay: %w", err)
-	}
-	var (
-		all    []line
-		broken []error
-	)
-	for _, name := range names {
-		lines, err := replayFile(dir, name, since)
-		if err != nil {
-			broken = append(broken, fmt.Errorf("audit: replay: %s: %w", name, err))
-		}
-		all = append(all, lines...)
-	}
-	slices.SortStableFunc(all, func(a, b line) int { return a.Time.Compare(b.Time) })
-	r := replay{found: map[broker.ID]*replayed{}}
-	for _, l := range all {
-		r.line(l)
-	}
-	return r.since(since), errors.Join(broken...)
+	f := Follower{dir: dir, tails: map[string]*tail{}, replay: replay{found: map[broker.ID]*replayed{}}}
+	return f.follow(since)
 }
 
 // maxLife is the longest that a proposal may be pending.
 const maxLife = time.Hour
 
-func replayFile(dir, name string, since time.Time) ([]line, error) {
+// tail is how far a file was read.
+type tail struct {
+	offset int64
+	latest time.Time // of the lines up to there
+}
+
+// file returns the lines of the file behind the tail, none where they are all
+// older than since.
+func (t *tail) file(dir, name string, since time.Time) ([]line, error) {
 	in, err := openLog(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }() // nothing was written
 	info, err := in.Stat()
-	if err != nil {
+	if err != nil || info.Size() <= t.offset {
 		return nil, err
 	}
 	if !since.IsZero() && info.ModTime().Before(since.Add(-2*maxLife)) {
@@ -67,9 +58,9 @@ func replayFile(dir, name string, since time.Time) ([]line, error) {
 		out    []line
 		broken []string
 		n      int
-		latest time.Time
 	)
-	torn, err := readLines(in, func(raw []byte) {
+	added := &counting{r: io.NewSectionReader(in, t.offset, math.MaxInt64-t.offset)}
+	torn, err := readLines(added, func(raw []byte) {
 		n++
 		l, err := parse(raw)
 		if err != nil {
@@ -79,12 +70,13 @@ func replayFile(dir, name string, since time.Time) ([]line, error) {
 			return
 		}
 		// Where the clock was set back the order of the file counts.
-		if l.Time.Before(latest) {
-			l.Time = latest
+		if l.Time.Before(t.latest) {
+			l.Time = t.latest
 		}
-		latest = l.Time
+		t.latest = l.Time
 		out = append(out, l)
 	})
+	t.offset += added.n - int64(len(torn))
 	if len(torn) > 0 {
 		broken = append(broken, fmt.Sprintf("line %d was not written to its end", n+1))
 	}
@@ -92,6 +84,19 @@ func replayFile(dir, name string, since time.Time) ([]line, error) {
 		err = errors.New(strings.Join(broken, "; "))
 	}
 	return out, err
+}
+
+// counting counts what is read.
+type counting struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // replay is the ledger that the lines tell of.

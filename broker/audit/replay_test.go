@@ -54,8 +54,15 @@ func TestTheLogReplaysToTheLedger(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, t.TempDir())
 		defer func() { _ = w.state.Close() }()
+		follower := w.state.Follow()
 		for _, m := range draw.Draw(rt, "moves") {
 			w.step(t, m)
+			since := w.clock().Add(-time.Hour)
+			followed, err := follower.Replay(since)
+			do(t, err)
+			if whole, err := audit.Replay(w.dir, since); err != nil || !cmp.Equal(followed, whole) {
+				rt.Errorf("who reads on has another record than who reads it all, %v:\n%s", err, cmp.Diff(whole, followed))
+			}
 		}
 		w.compare(t, rt)
 	})

@@ -67,8 +67,9 @@ type counter interface {
 // told returns what the audit logs of all processes of a state directory say.
 // What is broken there costs a hint; restore has reported it.
 func told(dir *audit.Dir) func(time.Time) []broker.Proposal {
+	records := dir.Follow()
 	return func(since time.Time) []broker.Proposal {
-		proposals, _ := audit.Replay(dir.Path(), since)
+		proposals, _ := records.Replay(since)
 		return proposals
 	}
 }
