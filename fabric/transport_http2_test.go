@@ -1,7 +1,6 @@
 package fabric
 
 import (
-	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -28,46 +27,21 @@ type refuser struct {
 
 func (s *refuser) serve(t *testing.T) (url string, roots *x509.CertPool) {
 	t.Helper()
-	ca := httptest.NewTLSServer(nil) // for its certificate
-	t.Cleanup(ca.Close)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		s.one.Add(1)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"uuid":"b7011bd7-a73b-5118-a556-5bda09c0d8bf"}`)
+	}))
+	srv.EnableHTTP2 = true
+	srv.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+		"h2": func(_ *http.Server, c *tls.Conn, _ http.Handler) { s.talk2(c) },
+	}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
 	roots = x509.NewCertPool()
-	roots.AddCert(ca.Certificate())
-	ln, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: ca.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ln.Close() })
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go s.talk(c.(*tls.Conn))
-		}
-	}()
-	return "https://" + ln.Addr().String(), roots
-}
-
-func (s *refuser) talk(c *tls.Conn) {
-	defer func() { _ = c.Close() }()
-	if c.Handshake() != nil {
-		return
-	}
-	if c.ConnectionState().NegotiatedProtocol == "h2" {
-		s.talk2(c)
-		return
-	}
-	r, err := http.ReadRequest(bufio.NewReader(c))
-	if err != nil {
-		return
-	}
-	_, _ = io.Copy(io.Discard, r.Body)
-	s.one.Add(1)
-	const body = `{"uuid":"b7011bd7-a73b-5118-a556-5bda09c0d8bf"}`
-	_, _ = io.WriteString(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 47\r\n\r\n"+body)
+	roots.AddCert(srv.Certificate())
+	return srv.URL, roots
 }
 
 func (s *refuser) talk2(c net.Conn) {
